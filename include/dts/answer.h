@@ -1,0 +1,30 @@
+// From a trajectory's text to the answer that votes.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace dts {
+
+struct SplitText {
+  std::string_view thinking;  // without its tags; empty when there is none
+  std::string_view answer;    // what the user should read
+  bool thinking_open = false; // thinking was begun and never closed
+};
+
+// Splits at the last </think>. Handles all three habits: the model writes both tags, the prompt opened the tag
+// (`opens_thinking`) and the model only closes it, or there is no thinking at all. Views into `text`.
+SplitText split_thinking(std::string_view text, bool opens_thinking);
+
+// Contents of the last brace-matched \boxed{...} or \fbox{...}; empty when there is none. Linear time.
+std::string_view last_boxed(std::string_view text);
+
+// A canonical form in which equal answers are equal strings: trimmed, without $ and \text, with plain numbers written
+// one way (+7, 07, 7.0, 7,000 -> 7, 7, 7, 7000). Answers that are no numbers keep their words, case folded.
+std::string normalise_answer(std::string_view answer);
+
+// The normalised answer of a trajectory: the last \boxed{} of its answer part, else of the whole text; without any, the
+// last line of the answer part. Empty when there is none.
+std::string extract_answer(std::string_view text, bool opens_thinking);
+
+}  // namespace dts

@@ -1,0 +1,16 @@
+// Everything an embedding program needs.
+#pragma once
+
+#include "dts/answer.h"
+#include "dts/distribution.h"
+#include "dts/engine.h"
+#include "dts/error.h"
+#include "dts/llama.h"
+#include "dts/method.h"
+#include "dts/prediction.h"
+#include "dts/rng.h"
+#include "dts/scheduler.h"
+#include "dts/search.h"
+#include "dts/tree.h"
+#include "dts/vocabulary.h"
+#include "dts/vote.h"

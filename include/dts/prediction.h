@@ -1,0 +1,52 @@
+// What an engine says about the next token of one branch. Never raw logits: that is what lets a GPU or a remote
+// engine compute a prediction where its logits are.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+namespace dts {
+
+using Token = std::int32_t;
+
+// How a token is drawn when a branch does not branch. Applied in this order: temperature, top-k, top-p, min-p (the
+// order of vLLM and Hugging Face, for which the models' recommended values were published). docs/algorithm.md has it
+// to the letter.
+struct SamplingOptions {
+  float temperature = 0.6F;  // 0 takes the most probable token
+  int top_k = 0;             // keep the k most probable; 0 keeps all
+  float top_p = 1.0F;        // keep the smallest set of the most probable whose mass reaches top_p; 1 keeps all
+  float min_p = 0.0F;        // keep those at least min_p times as probable as the most probable; 0 keeps all
+};
+
+// What to compute from one row of logits. Shared by all branches of a search; must outlive the step that uses it.
+struct PredictionSpec {
+  float stat_temperature = 0.6F;  // T_stat: entropy and varentropy are those of softmax(z / T_stat)
+  int top_k = 3;                  // how many candidates to return; capped at the vocabulary
+  int confidence_k = 20;          // DeepConf's k; capped at the vocabulary
+  SamplingOptions sampling;
+};
+
+struct Candidate {
+  Token token = 0;
+  float logprob = 0.0F;  // log softmax(z), temperature 1, nothing truncated
+
+  friend bool operator==(const Candidate&, const Candidate&) = default;
+};
+
+// Reused from step to step: `top` keeps its capacity, so that a step allocates nothing.
+struct Prediction {
+  // kNotANumber: the logits held a NaN or +infinity, or were all -infinity. Nothing else in the prediction is then
+  // meaningful, and no token was drawn.
+  enum class Status : std::uint8_t { kOk, kNotANumber };
+
+  Status status = Status::kOk;
+  float entropy = 0.0F;         // H,  nats, at T_stat
+  float varentropy = 0.0F;      // VE, nats^2, at T_stat
+  float confidence = 0.0F;      // DeepConf: -mean log-probability of the confidence_k most probable, temperature 1
+  Token sampled = 0;            // drawn with the request's random bits
+  float sampled_logprob = 0.0F; // log softmax(z)[sampled], temperature 1, nothing truncated
+  std::vector<Candidate> top;   // [spec.top_k], by logit descending; ties: lower id first
+};
+
+}  // namespace dts

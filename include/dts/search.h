@@ -1,0 +1,190 @@
+// One question being decoded: a state machine that plans the next tokens and absorbs the predictions. It owns a tree and
+// a method, emits events, does no input or output and never blocks, so it runs, and is tested, without a model.
+//
+//   search.begin();                       // after the prompt, all but its last token, is in the engine
+//   while (!search.done()) {
+//     execute(search.plan());             // release, fork, feed
+//     search.absorb(predictions);         // one step of the algorithm
+//   }
+//   search.outcome();
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dts/method.h"
+#include "dts/prediction.h"
+#include "dts/rng.h"
+#include "dts/tree.h"
+#include "dts/vote.h"
+
+namespace dts {
+
+// Text is not the search's business: these two functions are all it knows of it.
+struct SearchText {
+  std::function<bool(Token)> is_end;                             // does this token end a trajectory?
+  std::function<std::string(std::span<const Token>)> answer_of;  // normalised answer; empty: none
+};
+
+struct SearchOptions {
+  Method method;
+  SamplingOptions sampling;
+  float stat_temperature = 0.6F;
+  std::uint64_t seed = 0;
+  int max_tokens = 32768;             // per trajectory, the end token included; >= 1
+  std::int64_t max_total_tokens = 0;  // unique tokens over all branches; 0: no limit
+  int top_k = 0;                      // candidates to ask the engine for; raised to K where a method needs more
+};
+
+// Throws a usage error naming the flag, the value and the range.
+void validate(const SearchOptions& options, int n_vocab);
+
+enum class StopReason : std::uint8_t {
+  kRunning,
+  kEnoughFinished,  // the stop rule was met
+  kNothingLive,     // every trajectory finished or exhausted its budget
+  kTokenBudget,     // max_total_tokens
+  kTimeBudget,
+  kCancelled,
+  kFailed,  // see Outcome::error
+};
+std::string_view to_string(StopReason reason);
+
+// A trajectory that reached an end token, in order of finishing.
+struct FinishedTrace {
+  SegmentId leaf = kNoSegment;
+  int length = 0;  // tokens, the end token included
+  int step = 0;    // in which it finished; 1 is the first
+  double mean_logprob = 0;
+  std::string answer;  // normalised; empty: none found
+};
+
+// What the search cost. Every generated token is counted once, in the segment that holds it.
+struct Account {
+  int steps = 0;
+  std::int64_t branch_events = 0;      // decision tokens that split
+  std::int64_t branches = 0;           // trajectories there were: the tree's leaves
+  std::int64_t branch_tokens = 0;      // sum of their lengths: what independent decoding would have generated
+  std::int64_t unique_tokens = 0;      // tokens in the tree
+  std::int64_t fed_tokens = 0;         // tokens the model evaluated after the prefill
+  std::int64_t attended_tokens = 0;    // sum over evaluated tokens, prefill included, of the tokens before them
+  std::int64_t prompt_tokens = 0;
+  int peak_live = 0;
+  int exhausted = 0;
+  int capped_decisions = 0;  // decision tokens that got fewer than K children, for want of room
+
+  double sharing_ratio() const {
+    return unique_tokens > 0 ? static_cast<double>(branch_tokens) / static_cast<double>(unique_tokens) : 1.0;
+  }
+};
+
+struct Outcome {
+  StopReason reason = StopReason::kRunning;
+  std::string error;                      // kFailed only
+  std::vector<FinishedTrace> finished;    // in order of finishing
+  std::vector<AnswerCount> votes;         // over `finished`, winner first
+  std::optional<std::size_t> winner;      // index into `finished`; none when nothing finished
+  SegmentId best_leaf = kNoSegment;       // the winner's leaf, or the most probable trajectory when nothing finished
+  Account account;
+
+  // Ended as the method intends, rather than by a budget, a cancellation or a failure.
+  bool complete() const { return reason == StopReason::kEnoughFinished || reason == StopReason::kNothingLive; }
+};
+
+struct SearchEvent {
+  enum class Type : std::uint8_t { kStep, kBranch, kFinish, kExhaust, kDone };
+  Type type = Type::kStep;
+  int step = 0;
+  SegmentId segment = kNoSegment;  // kBranch: the segment that split; kFinish, kExhaust: the leaf
+};
+
+// What the engine must do next, in this order. Branches are named by the search's own slots, dense from 0; whoever
+// drives the search maps them to the engine's.
+struct Plan {
+  struct Fork {
+    int parent = 0;
+    int child = 0;
+  };
+  struct SlotFeed {
+    int slot = 0;
+    Token token = 0;
+    std::uint64_t draw = 0;
+  };
+  std::vector<int> releases;
+  std::vector<Fork> forks;
+  std::vector<SlotFeed> feeds;  // in visiting order: older branches first
+
+  void clear();
+};
+
+class Search {
+ public:
+  // `prompt` must not be empty. Throws a usage error when the options are out of range.
+  Search(std::vector<Token> prompt, SearchOptions options, SearchText text, int n_vocab);
+
+  std::span<const Token> prompt() const { return prompt_; }
+  const SearchOptions& options() const { return options_; }
+  const PredictionSpec& spec() const { return spec_; }  // stable address: engines keep pointers to it
+  int max_live() const { return options_.method.max_live(); }
+
+  // Slot 0 holds the prompt but for its last token. Makes the first plan: the last prompt token for each trajectory.
+  void begin();
+  const Plan& plan() const { return plan_; }
+  // predictions[i] belongs to plan().feeds[i]. Afterwards either done() or plan() holds the next step.
+  void absorb(std::span<const Prediction> predictions);
+
+  // Ends the search at once with what it has. Does nothing when it is done.
+  void stop(StopReason reason, std::string error = {});
+
+  bool done() const { return reason_ != StopReason::kRunning; }
+  int step() const { return account_.steps; }
+  int live() const { return static_cast<int>(live_.size()); }
+  const Tree& tree() const { return tree_; }
+  std::span<const FinishedTrace> finished() const { return finished_; }
+  // Leaves that are growing, in visiting order. [live()]
+  std::vector<SegmentId> live_leaves() const;
+  // Recounts the votes: as cheap as the number of finished trajectories.
+  Outcome outcome() const;
+
+  std::function<void(const SearchEvent&)> on_event;  // called from within absorb() and stop()
+
+ private:
+  struct Branch {
+    SegmentId leaf = kNoSegment;
+    int slot = 0;
+    PathKey key = 0;
+    double logprob = 0;  // sum over the trajectory
+  };
+
+  // The children one live branch gets in a step: one token when it does not split.
+  void decide(const Branch& branch, const Prediction& prediction);
+  void grow(const Branch& branch, const Prediction& prediction, std::span<const Candidate> children);
+  void extend(Branch branch, const TokenRecord& record, bool owns_slot);
+  int take_slot();
+  void emit(SearchEvent::Type type, SegmentId segment) const;
+
+  std::vector<Token> prompt_;
+  SearchOptions options_;
+  SearchText text_;
+  PredictionSpec spec_;
+
+  Tree tree_;
+  Plan plan_;
+  std::vector<Branch> live_;  // visiting order: older first
+  std::vector<Branch> next_;  // live_ of the step being made
+  std::vector<Branch> born_;  // forks of the step being made: visited after every older branch
+  std::vector<int> free_slots_;
+  int slots_ = 0;
+  int room_ = 0;  // forks that still fit under the cap in the step being made
+  bool frozen_ = false;
+  StopReason reason_ = StopReason::kRunning;
+  std::string error_;
+  std::vector<FinishedTrace> finished_;
+  Account account_;
+};
+
+}  // namespace dts
