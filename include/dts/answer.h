@@ -7,9 +7,9 @@
 namespace dts {
 
 struct SplitText {
-  std::string_view thinking;  // without its tags; empty when there is none
-  std::string_view answer;    // what the user should read
-  bool thinking_open = false; // thinking was begun and never closed
+  std::string_view thinking;   // without its tags; empty when there is none
+  std::string_view answer;     // what the user should read
+  bool thinking_open = false;  // thinking was begun and never closed
 };
 
 // Splits at the last </think>. Handles all three habits: the model writes both tags, the prompt opened the tag

@@ -21,11 +21,11 @@ struct Feed {
 };
 
 struct EngineInfo {
-  std::string name;               // the model, as a person would name it
+  std::string name;  // the model, as a person would name it
   int n_vocab = 0;
-  int context_length = 0;         // tokens a branch can hold: prompt and generated together
-  int max_branches = 0;           // branches that can be open at once
-  int prefill_chunk = 512;        // how many prompt tokens one prefill call should carry (cancellation granularity)
+  int context_length = 0;   // tokens a branch can hold: prompt and generated together
+  int max_branches = 0;     // branches that can be open at once
+  int prefill_chunk = 512;  // how many prompt tokens one prefill call should carry (cancellation granularity)
   // Estimated floating-point operations of one fed token: flops_per_token + flops_per_attended * (tokens before it).
   double flops_per_token = 0;     // 2 x parameters
   double flops_per_attended = 0;  // 4 x layers x heads x head dimension

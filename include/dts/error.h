@@ -15,8 +15,7 @@ class Error : public std::runtime_error {
     kUsage,    // the caller: an option outside its range                     (exit code 2)
   };
 
-  explicit Error(const std::string& what, Kind kind = Kind::kFailure)
-      : std::runtime_error(what), kind_(kind) {}
+  explicit Error(const std::string& what, Kind kind = Kind::kFailure) : std::runtime_error(what), kind_(kind) {}
 
   Kind kind() const { return kind_; }
 

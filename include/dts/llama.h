@@ -21,8 +21,8 @@ enum class KvLayout {
 enum class Toggle { kAuto, kOn, kOff };
 
 struct LlamaModelOptions {
-  std::string path;    // GGUF; the first part when split
-  int gpu_layers = -1; // -1: all that fit the device; nothing without one
+  std::string path;                    // GGUF; the first part when split
+  int gpu_layers = -1;                 // -1: all that fit the device; nothing without one
   std::function<bool(float)> on_load;  // progress 0..1; false aborts the loading
 };
 
@@ -36,10 +36,10 @@ class LlamaModel {
   LlamaModel& operator=(const LlamaModel&) = delete;
 
   const Vocabulary& vocabulary() const;
-  std::string name() const;           // general.name, or the file's
-  std::string architecture() const;   // "qwen2", "qwen3", "phi3", "llama", ...
-  std::string description() const;    // general.description; empty when absent
-  int training_context() const;       // tokens
+  std::string name() const;          // general.name, or the file's
+  std::string architecture() const;  // "qwen2", "qwen3", "phi3", "llama", ...
+  std::string description() const;   // general.description; empty when absent
+  int training_context() const;      // tokens
   std::int64_t parameters() const;
   std::int64_t size_bytes() const;
   SamplingOptions recommended_sampling() const;  // from the file's metadata, else by family, else the defaults
@@ -58,16 +58,16 @@ struct LlamaEngineOptions {
   KvType kv_type = KvType::kF16;
   KvLayout kv_layout = KvLayout::kStreams;
   Toggle flash_attention = Toggle::kAuto;  // auto: on for GPUs, off for the CPU
-  // Pad a lone branch's step with a second token, so that its logits are bitwise those it has in any batch. Auto: on for
-  // the CPU; GPUs are not batch-invariant anyway.
+  // Pad a lone branch's step with a second token, so that its logits are bitwise those it has in any batch. Auto: on
+  // for the CPU; GPUs are not batch-invariant anyway.
   Toggle batch_invariant = Toggle::kAuto;
 };
 
 // What the engine will allocate at most, in bytes. Made, and checked against the memory there is, before allocating.
 struct MemoryPlan {
-  int streams = 0;              // KV streams at full size
-  int cells = 0;                // tokens a stream holds at full size
-  int first_streams = 0;        // what it starts with; both grow in tiers
+  int streams = 0;        // KV streams at full size
+  int cells = 0;          // tokens a stream holds at full size
+  int first_streams = 0;  // what it starts with; both grow in tiers
   int first_cells = 0;
   std::int64_t bytes_per_cell = 0;
   std::int64_t kv_bytes = 0;       // at full size
@@ -75,7 +75,7 @@ struct MemoryPlan {
   std::int64_t compute_bytes = 0;  // estimate: activations, masks, logits
   std::int64_t available_bytes = 0;
   std::int64_t needed_bytes() const { return kv_bytes + growth_bytes + compute_bytes; }
-  std::string to_string() const;   // for people, several lines
+  std::string to_string() const;  // for people, several lines
 };
 
 // Throws dts::Error with the bytes needed, the bytes there are and the flags that shrink it, when it cannot fit.

@@ -41,12 +41,12 @@ struct Prediction {
   enum class Status : std::uint8_t { kOk, kNotANumber };
 
   Status status = Status::kOk;
-  float entropy = 0.0F;         // H,  nats, at T_stat
-  float varentropy = 0.0F;      // VE, nats^2, at T_stat
-  float confidence = 0.0F;      // DeepConf: -mean log-probability of the confidence_k most probable, temperature 1
-  Token sampled = 0;            // drawn with the request's random bits
-  float sampled_logprob = 0.0F; // log softmax(z)[sampled], temperature 1, nothing truncated
-  std::vector<Candidate> top;   // [spec.top_k], by logit descending; ties: lower id first
+  float entropy = 0.0F;          // H,  nats, at T_stat
+  float varentropy = 0.0F;       // VE, nats^2, at T_stat
+  float confidence = 0.0F;       // DeepConf: -mean log-probability of the confidence_k most probable, temperature 1
+  Token sampled = 0;             // drawn with the request's random bits
+  float sampled_logprob = 0.0F;  // log softmax(z)[sampled], temperature 1, nothing truncated
+  std::vector<Candidate> top;    // [spec.top_k], by logit descending; ties: lower id first
 };
 
 }  // namespace dts

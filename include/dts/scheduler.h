@@ -40,8 +40,8 @@ struct Job {
   std::function<void(const JobTimes&)> on_done;  // the search is done() and its branches are free
 };
 
-// submit(), cancel() and idle() may be called from any thread; step() and run() from one thread at a time. Callbacks run
-// on the stepping thread and may submit and cancel.
+// submit(), cancel() and idle() may be called from any thread; step() and run() from one thread at a time. Callbacks
+// run on the stepping thread and may submit and cancel.
 class Scheduler {
  public:
   explicit Scheduler(Engine& engine);
@@ -56,7 +56,8 @@ class Scheduler {
   void cancel(JobId id);
 
   // Admits, prefills at most one chunk, and makes one step of all searches that are decoding. Returns false when there
-  // was nothing to do. An engine failure ends every search that was in the step with that error, and frees its branches.
+  // was nothing to do. An engine failure ends every search that was in the step with that error, and frees its
+  // branches.
   bool step();
   void run();  // step() until idle
 
@@ -83,9 +84,9 @@ class Scheduler {
   // Below: the stepping thread only.
   std::vector<std::unique_ptr<Running>> running_;
   std::size_t prefill_turn_ = 0;
-  int reserved_ = 0;                    // branches the running searches may have
-  std::vector<Feed> feeds_;             // [live branches of all searches]
-  std::vector<Prediction> predictions_; // same order
+  int reserved_ = 0;                     // branches the running searches may have
+  std::vector<Feed> feeds_;              // [live branches of all searches]
+  std::vector<Prediction> predictions_;  // same order
   double bookkeeping_ = 0;
 };
 

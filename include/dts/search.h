@@ -1,5 +1,5 @@
-// One question being decoded: a state machine that plans the next tokens and absorbs the predictions. It owns a tree and
-// a method, emits events, does no input or output and never blocks, so it runs, and is tested, without a model.
+// One question being decoded: a state machine that plans the next tokens and absorbs the predictions. It owns a tree
+// and a method, emits events, does no input or output and never blocks, so it runs, and is tested, without a model.
 //
 //   search.begin();                       // after the prompt, all but its last token, is in the engine
 //   while (!search.done()) {
@@ -66,12 +66,12 @@ struct FinishedTrace {
 // What the search cost. Every generated token is counted once, in the segment that holds it.
 struct Account {
   int steps = 0;
-  std::int64_t branch_events = 0;      // decision tokens that split
-  std::int64_t branches = 0;           // trajectories there were: the tree's leaves
-  std::int64_t branch_tokens = 0;      // sum of their lengths: what independent decoding would have generated
-  std::int64_t unique_tokens = 0;      // tokens in the tree
-  std::int64_t fed_tokens = 0;         // tokens the model evaluated after the prefill
-  std::int64_t attended_tokens = 0;    // sum over evaluated tokens, prefill included, of the tokens before them
+  std::int64_t branch_events = 0;    // decision tokens that split
+  std::int64_t branches = 0;         // trajectories there were: the tree's leaves
+  std::int64_t branch_tokens = 0;    // sum of their lengths: what independent decoding would have generated
+  std::int64_t unique_tokens = 0;    // tokens in the tree
+  std::int64_t fed_tokens = 0;       // tokens the model evaluated after the prefill
+  std::int64_t attended_tokens = 0;  // sum over evaluated tokens, prefill included, of the tokens before them
   std::int64_t prompt_tokens = 0;
   int peak_live = 0;
   int exhausted = 0;
@@ -84,11 +84,11 @@ struct Account {
 
 struct Outcome {
   StopReason reason = StopReason::kRunning;
-  std::string error;                      // kFailed only
-  std::vector<FinishedTrace> finished;    // in order of finishing
-  std::vector<AnswerCount> votes;         // over `finished`, winner first
-  std::optional<std::size_t> winner;      // index into `finished`; none when nothing finished
-  SegmentId best_leaf = kNoSegment;       // the winner's leaf, or the most probable trajectory when nothing finished
+  std::string error;                    // kFailed only
+  std::vector<FinishedTrace> finished;  // in order of finishing
+  std::vector<AnswerCount> votes;       // over `finished`, winner first
+  std::optional<std::size_t> winner;    // index into `finished`; none when nothing finished
+  SegmentId best_leaf = kNoSegment;     // the winner's leaf, or the most probable trajectory when nothing finished
   Account account;
 
   // Ended as the method intends, rather than by a budget, a cancellation or a failure.
@@ -150,7 +150,8 @@ class Search {
   // Recounts the votes: as cheap as the number of finished trajectories.
   Outcome outcome() const;
 
-  std::function<void(const SearchEvent&)> on_event;  // called from within absorb() and stop()
+  // Called at the end of absorb() and stop(), when the whole search can be read again. May call stop().
+  std::function<void(const SearchEvent&)> on_event;
 
  private:
   struct Branch {
@@ -160,12 +161,17 @@ class Search {
     double logprob = 0;  // sum over the trajectory
   };
 
-  // The children one live branch gets in a step: one token when it does not split.
-  void decide(const Branch& branch, const Prediction& prediction);
-  void grow(const Branch& branch, const Prediction& prediction, std::span<const Candidate> children);
-  void extend(Branch branch, const TokenRecord& record, bool owns_slot);
+  // How many children the branch gets: 1 when it does not split.
+  int children_of(const Prediction& prediction);
+  // One step of one branch that does not split, and of one that splits into its `n` most probable tokens.
+  void advance(const Branch& branch, const TokenRecord& record);
+  void split(const Branch& branch, const Prediction& prediction, int n);
+  // Appends the token and says whether the branch lives on; if not, it is finished or exhausted.
+  bool extend(Branch& branch, const TokenRecord& record);
+  void plan_feeds();
   int take_slot();
-  void emit(SearchEvent::Type type, SegmentId segment) const;
+  void emit(SearchEvent::Type type, SegmentId segment);
+  void flush_events();
 
   std::vector<Token> prompt_;
   SearchOptions options_;
@@ -174,9 +180,10 @@ class Search {
 
   Tree tree_;
   Plan plan_;
-  std::vector<Branch> live_;  // visiting order: older first
-  std::vector<Branch> next_;  // live_ of the step being made
-  std::vector<Branch> born_;  // forks of the step being made: visited after every older branch
+  std::vector<Branch> live_;         // visiting order: older first
+  std::vector<Branch> next_;         // live_ of the step being made
+  std::vector<Branch> born_;         // forks of the step being made: visited after every older branch
+  std::vector<SearchEvent> events_;  // of the step being made: emitted once the search is consistent again
   std::vector<int> free_slots_;
   int slots_ = 0;
   int room_ = 0;  // forks that still fit under the cap in the step being made

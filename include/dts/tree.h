@@ -38,8 +38,8 @@ struct Segment {
   int start = 0;        // position of tokens[0]; 0 is the first generated token
   int child_index = 0;  // which child of its parent's decision (0: most probable); for a root, its trajectory's index
   SegmentState state = SegmentState::kLive;
-  std::vector<TokenRecord> tokens;   // a child's first token is the one the decision chose for it
-  std::vector<SegmentId> children;   // in order of child_index; empty unless kSplit
+  std::vector<TokenRecord> tokens;  // a child's first token is the one the decision chose for it
+  std::vector<SegmentId> children;  // in order of child_index; empty unless kSplit
 
   int end() const { return start + static_cast<int>(tokens.size()); }  // one past the last position
 };

@@ -1,0 +1,317 @@
+#include "dts/search.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+#include <cmath>
+#include <utility>
+
+#include "dts/error.h"
+
+namespace dts {
+
+std::string_view to_string(StopReason reason) {
+  switch (reason) {
+    case StopReason::kRunning:
+      return "running";
+    case StopReason::kEnoughFinished:
+      return "enough-finished";
+    case StopReason::kNothingLive:
+      return "nothing-live";
+    case StopReason::kTokenBudget:
+      return "token-budget";
+    case StopReason::kTimeBudget:
+      return "time-budget";
+    case StopReason::kCancelled:
+      return "cancelled";
+    case StopReason::kFailed:
+      return "failed";
+  }
+  return "unknown";
+}
+
+void validate(const SearchOptions& options, int n_vocab) {
+  validate(options.method, n_vocab);
+  validate(options.sampling);
+  if (!(options.stat_temperature > 0) || std::isinf(options.stat_temperature)) {
+    throw usage_error(fmt::format("--stat-temp is {}: it must be a finite number above 0", options.stat_temperature));
+  }
+  if (options.max_tokens < 1) {
+    throw usage_error(fmt::format("--predict is {}: a trajectory needs room for at least 1 token", options.max_tokens));
+  }
+  if (options.max_total_tokens < 0) {
+    throw usage_error(
+        fmt::format("--max-total-tokens is {}: it must be 0 (no limit) or more", options.max_total_tokens));
+  }
+}
+
+void Plan::clear() {
+  releases.clear();
+  forks.clear();
+  feeds.clear();
+}
+
+Search::Search(std::vector<Token> prompt, SearchOptions options, SearchText text, int n_vocab)
+    : prompt_(std::move(prompt)), options_(std::move(options)), text_(std::move(text)) {
+  validate(options_, n_vocab);
+  if (prompt_.empty()) throw usage_error("the prompt is empty: it must be at least one token");
+  const BranchRule& rule = options_.method.branch;
+  spec_.stat_temperature = options_.stat_temperature;
+  spec_.top_k = std::min(n_vocab, std::max({1, options_.top_k, rule.enabled ? rule.k : 1}));
+  spec_.sampling = options_.sampling;
+  account_.prompt_tokens = static_cast<std::int64_t>(prompt_.size());
+}
+
+void Search::begin() {
+  assert(live_.empty() && account_.steps == 0);
+  plan_.clear();
+  for (int i = 0; i < options_.method.width; ++i) {
+    const int slot = take_slot();
+    if (i > 0) plan_.forks.push_back({0, slot});
+    live_.push_back({tree_.add_root(), slot, root_key(options_.seed, static_cast<std::uint64_t>(i)), 0.0});
+    plan_.feeds.push_back({slot, prompt_.back(), draw_bits(live_.back().key, 0)});
+  }
+  account_.peak_live = live();
+  const std::int64_t before = account_.prompt_tokens - 1;  // tokens before the last of the prompt
+  account_.attended_tokens = before * (before - 1) / 2;    // the prefill
+}
+
+void Search::absorb(std::span<const Prediction> predictions) {
+  assert(!done() && predictions.size() == live_.size());
+  const std::int64_t held = account_.prompt_tokens - 1 + account_.steps;  // tokens before each token just evaluated
+  account_.fed_tokens += live();
+  account_.attended_tokens += held * live();
+  ++account_.steps;
+
+  // A step is made in two phases, as in the paper's Algorithm 1: first every branch decides, then what ended leaves.
+  // So a branch that ends in this step makes room in the next.
+  plan_.clear();
+  next_.clear();
+  born_.clear();
+  room_ = options_.method.branch.max_branches - live();
+  if (room_ <= 0) frozen_ = true;
+  for (std::size_t i = 0; i < live_.size(); ++i) {
+    const Prediction& prediction = predictions[i];
+    if (prediction.status != Prediction::Status::kOk) {
+      // The step ends here: branches that were not visited are cut as they are.
+      next_.insert(next_.end(), live_.begin() + static_cast<std::ptrdiff_t>(i), live_.end());
+      next_.insert(next_.end(), born_.begin(), born_.end());
+      live_.swap(next_);
+      stop(StopReason::kFailed,
+           fmt::format("the model gave logits that are not numbers after {} tokens of a trajectory (step {})",
+                       account_.prompt_tokens + account_.steps - 1, account_.steps));
+      return;
+    }
+    const int n = children_of(prediction);
+    if (n > 1) {
+      split(live_[i], prediction, n);
+      continue;
+    }
+    const Candidate taken = n == 1 ? prediction.top.front() : Candidate{prediction.sampled, prediction.sampled_logprob};
+    advance(live_[i], {taken.token, taken.logprob, prediction.entropy, prediction.varentropy, prediction.confidence});
+  }
+  next_.insert(next_.end(), born_.begin(), born_.end());
+  live_.swap(next_);
+  account_.peak_live = std::max(account_.peak_live, live());
+  emit(SearchEvent::Type::kStep, kNoSegment);
+
+  if (finished_.size() >= static_cast<std::size_t>(options_.method.stop.finished)) {
+    stop(StopReason::kEnoughFinished);
+  } else if (live_.empty()) {
+    stop(StopReason::kNothingLive);
+  } else if (options_.max_total_tokens > 0 &&
+             static_cast<std::int64_t>(tree_.unique_tokens()) >= options_.max_total_tokens) {
+    stop(StopReason::kTokenBudget);
+  } else {
+    plan_feeds();
+    flush_events();
+  }
+}
+
+// 0: no decision token, sample. 1 with K = 1: a decision token that takes its most probable token. More: split.
+int Search::children_of(const Prediction& prediction) {
+  const BranchRule& rule = options_.method.branch;
+  if (!rule.enabled || !rule.is_decision(prediction.entropy, prediction.varentropy)) return 0;
+  if (rule.k == 1) return 1;
+  const bool closed = room_ <= 0 || (frozen_ && rule.freeze == Freeze::kPermanent);
+  const int n = closed ? 0 : std::min(rule.k, room_ + 1);
+  if (n < rule.k) ++account_.capped_decisions;
+  return n;
+}
+
+void Search::advance(const Branch& branch, const TokenRecord& record) {
+  Branch grown = branch;
+  if (extend(grown, record)) {
+    next_.push_back(grown);
+  } else {
+    plan_.releases.push_back(grown.slot);
+    free_slots_.push_back(grown.slot);
+  }
+}
+
+void Search::split(const Branch& branch, const Prediction& prediction, int n) {
+  room_ -= n - 1;
+  if (room_ <= 0) frozen_ = true;
+  ++account_.branch_events;
+  const int position = tree_.segment(branch.leaf).end();
+  const SegmentId first = tree_.split(branch.leaf, n);
+  emit(SearchEvent::Type::kBranch, branch.leaf);
+
+  // The first child that lives on takes over the parent's slot; only the others cost a copy.
+  bool slot_taken = false;
+  for (int i = 0; i < n; ++i) {
+    const Candidate& candidate = prediction.top[static_cast<std::size_t>(i)];
+    Branch child{first + i, branch.slot, branch.key, branch.logprob};
+    if (i > 0) {
+      child.key = child_key(branch.key, static_cast<std::uint64_t>(position), static_cast<std::uint64_t>(i));
+    }
+    const TokenRecord record{candidate.token, candidate.logprob, prediction.entropy, prediction.varentropy,
+                             prediction.confidence};
+    if (!extend(child, record)) continue;
+    if (slot_taken) {
+      child.slot = take_slot();
+      plan_.forks.push_back({branch.slot, child.slot});
+    }
+    slot_taken = true;
+    // Child 0 goes on in its parent's place; the others are the youngest branches there are.
+    (i == 0 ? next_ : born_).push_back(child);
+  }
+  if (!slot_taken) {
+    plan_.releases.push_back(branch.slot);
+    free_slots_.push_back(branch.slot);
+  }
+}
+
+bool Search::extend(Branch& branch, const TokenRecord& record) {
+  tree_.append(branch.leaf, record);
+  branch.logprob += static_cast<double>(record.logprob);
+  const int length = tree_.segment(branch.leaf).end();
+  if (text_.is_end(record.token)) {
+    tree_.close(branch.leaf, SegmentState::kFinished);
+    finished_.push_back(
+        {branch.leaf, length, account_.steps, branch.logprob / length, text_.answer_of(tree_.tokens_of(branch.leaf))});
+    emit(SearchEvent::Type::kFinish, branch.leaf);
+    return false;
+  }
+  if (length >= options_.max_tokens) {
+    tree_.close(branch.leaf, SegmentState::kExhausted);
+    ++account_.exhausted;
+    emit(SearchEvent::Type::kExhaust, branch.leaf);
+    return false;
+  }
+  return true;
+}
+
+void Search::plan_feeds() {
+  for (const Branch& branch : live_) {
+    const Segment& leaf = tree_.segment(branch.leaf);
+    plan_.feeds.push_back(
+        {branch.slot, leaf.tokens.back().token, draw_bits(branch.key, static_cast<std::uint64_t>(leaf.end()))});
+  }
+}
+
+int Search::take_slot() {
+  if (free_slots_.empty()) return slots_++;
+  const int slot = free_slots_.back();
+  free_slots_.pop_back();
+  return slot;
+}
+
+void Search::stop(StopReason reason, std::string error) {
+  assert(reason != StopReason::kRunning);
+  if (done()) return;
+  reason_ = reason;
+  error_ = std::move(error);
+  for (const Branch& branch : live_) tree_.close(branch.leaf, SegmentState::kCut);
+  live_.clear();
+  plan_.clear();
+  emit(SearchEvent::Type::kDone, kNoSegment);
+  flush_events();
+}
+
+void Search::emit(SearchEvent::Type type, SegmentId segment) {
+  if (on_event) events_.push_back({type, account_.steps, segment});
+}
+
+void Search::flush_events() {
+  // By index: a callback that stops the search appends.
+  for (std::size_t i = 0; i < events_.size(); ++i) {
+    const SearchEvent event = events_[i];
+    on_event(event);
+  }
+  events_.clear();
+}
+
+std::vector<SegmentId> Search::live_leaves() const {
+  std::vector<SegmentId> leaves;
+  leaves.reserve(live_.size());
+  for (const Branch& branch : live_) leaves.push_back(branch.leaf);
+  return leaves;
+}
+
+namespace {
+
+std::optional<std::size_t> select(SelectRule rule, std::span<const FinishedTrace> finished,
+                                  std::span<const AnswerCount> votes) {
+  if (finished.empty()) return std::nullopt;
+  switch (rule) {
+    case SelectRule::kFirst:
+      return 0;
+    case SelectRule::kMajority:
+      // Nobody voted: no answer was found in any trace. The first to finish is as good as the paper's rule gets.
+      return votes.empty() ? 0 : static_cast<std::size_t>(votes.front().shortest);
+    case SelectRule::kMaxMeanLogprob: {
+      const auto best = std::max_element(
+          finished.begin(), finished.end(),
+          [](const FinishedTrace& a, const FinishedTrace& b) { return a.mean_logprob < b.mean_logprob; });
+      return static_cast<std::size_t>(best - finished.begin());
+    }
+  }
+  return std::nullopt;
+}
+
+// The unfinished leaf whose trajectory is the most probable per token: what there is to show when nothing finished.
+SegmentId most_probable_leaf(const Tree& tree) {
+  std::vector<double> logprob(tree.segments().size());  // of the trajectory up to the end of each segment
+  SegmentId best = kNoSegment;
+  double best_mean = 0;
+  for (std::size_t id = 0; id < logprob.size(); ++id) {
+    const Segment& segment = tree.segments()[id];
+    if (segment.parent != kNoSegment) logprob[id] = logprob[static_cast<std::size_t>(segment.parent)];
+    for (const TokenRecord& record : segment.tokens) logprob[id] += static_cast<double>(record.logprob);
+    if (!segment.children.empty() || segment.end() == 0) continue;
+    const double mean = logprob[id] / segment.end();
+    if (best == kNoSegment || mean > best_mean) {
+      best = static_cast<SegmentId>(id);
+      best_mean = mean;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+Outcome Search::outcome() const {
+  Outcome outcome;
+  outcome.reason = reason_;
+  outcome.error = error_;
+  outcome.finished = finished_;
+  std::vector<Ballot> ballots;
+  ballots.reserve(finished_.size());
+  for (const FinishedTrace& trace : finished_) ballots.push_back({trace.answer, trace.length});
+  outcome.votes = count_votes(ballots);
+  outcome.winner = select(options_.method.select, finished_, outcome.votes);
+  outcome.best_leaf = outcome.winner ? finished_[*outcome.winner].leaf : most_probable_leaf(tree_);
+
+  outcome.account = account_;
+  outcome.account.unique_tokens = static_cast<std::int64_t>(tree_.unique_tokens());
+  for (const Segment& segment : tree_.segments()) {
+    if (!segment.children.empty()) continue;
+    ++outcome.account.branches;
+    outcome.account.branch_tokens += segment.end();
+  }
+  return outcome;
+}
+
+}  // namespace dts
