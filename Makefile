@@ -1,0 +1,52 @@
+# From a fresh clone: `make run` answers a question, `make test` runs the tests. Both install what is missing.
+#
+#   make run ARGS='-m model.gguf "Why is the sky blue?"'
+#   make test PRESET=asan
+#   make build CMAKE_ARGS='-DDTS_LLAMA=system -DCMAKE_PREFIX_PATH=/opt/llama.cpp'
+
+PRESET ?= release
+JOBS ?= $(shell nproc)
+BUILD := build/$(PRESET)
+# What `dts run` is given.
+ARGS ?= --method dts-stable "What is 7 + 8?"
+# For the first configuration of a build directory; `make configure` applies them to an existing one.
+CMAKE_ARGS ?=
+
+.PHONY: build run test configure format lint clean help
+.DEFAULT_GOAL := build
+
+build: $(BUILD)/build.ninja  ## compile everything
+	@cmake --build $(BUILD) --parallel $(JOBS)
+
+run: $(BUILD)/build.ninja  ## answer an example question; ARGS='...' to ask another
+	@cmake --build $(BUILD) --parallel $(JOBS) --target dts_cli
+	@$(BUILD)/bin/dts run $(ARGS)
+
+test: $(BUILD)/build.ninja  ## compile everything and run the tests
+	@scripts/setup.sh test
+	@cmake --build $(BUILD) --parallel $(JOBS)
+	@ctest --preset $(PRESET) --parallel $(JOBS)
+
+configure: packages  ## run CMake again, with CMAKE_ARGS
+	@cmake --preset $(PRESET) $(CMAKE_ARGS)
+
+format: packages  ## rewrite the C++ files in the project's format
+	@scripts/setup.sh test
+	@scripts/format.sh
+
+lint: $(BUILD)/build.ninja  ## check the C++ files with clang-tidy
+	@scripts/setup.sh lint
+	@scripts/lint.sh $(BUILD) $(JOBS)
+
+clean:  ## remove the build directories; llama.cpp stays in the user's cache
+	@rm -rf build
+
+help:  ## list these commands
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
+
+.PHONY: packages
+packages:
+	@scripts/setup.sh build
+
+$(BUILD)/build.ninja: | packages
+	@cmake --preset $(PRESET) $(CMAKE_ARGS)

@@ -1,0 +1,61 @@
+#!/bin/sh
+# Installs the Debian packages that are missing for: build, test (build and more), lint (build and more).
+# Asks nothing, and does nothing when all are there. DTS_SKIP_SETUP=1 leaves the machine alone.
+set -eu
+
+[ "${DTS_SKIP_SETUP:-0}" = 1 ] && exit 0
+
+packages=''
+need_command() {  # need_command COMMAND PACKAGE...: a command may come from elsewhere than Debian's package
+  command -v "$1" >/dev/null 2>&1 && return
+  shift
+  packages="$packages $*"
+}
+need_package() {
+  for package in "$@"; do
+    status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
+    [ "$status" = installed ] || packages="$packages $package"
+  done
+}
+
+if ! command -v dpkg-query >/dev/null 2>&1; then
+  echo "setup: not a Debian system: docs/installation.md lists what must be installed" >&2
+  exit 0
+fi
+
+need_command c++ g++
+need_command cmake cmake
+need_command ninja ninja-build
+need_command git git
+need_command pkg-config pkg-config
+need_command npm npm ca-certificates  # fetches llama.cpp
+need_package libcli11-dev libcpp-httplib-dev libfmt-dev libgtest-dev libhwy-dev libre2-dev libspdlog-dev \
+  nlohmann-json3-dev
+case "${1:-build}" in
+  build) ;;
+  test) need_command clang-format clang-format ;;
+  lint) need_command clang-tidy clang-tidy ;;
+  *) echo "setup: '$1' should be build, test or lint" >&2; exit 2 ;;
+esac
+
+[ -n "$packages" ] || exit 0
+install="apt-get install -y --no-install-recommends$packages"
+echo "setup: installing$packages"
+
+if [ "$(id -u)" = 0 ]; then
+  as_root='env'
+elif command -v sudo >/dev/null 2>&1 && { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
+  as_root='sudo env'
+else
+  echo "setup: these packages need root, and sudo is not to be had here. Run as root, then try again:" >&2
+  echo "  apt-get update && $install" >&2
+  exit 1
+fi
+# Lock::Timeout: a machine that has just started may be updating itself.
+apt_get="$as_root DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3"
+# Word splitting is meant: both hold several words.
+# shellcheck disable=SC2086
+if ! { $apt_get update && $apt_get install -y --no-install-recommends $packages </dev/null; }; then
+  echo "setup: apt-get failed; its words are above. By hand: apt-get update && $install" >&2
+  exit 1
+fi
