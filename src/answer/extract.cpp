@@ -1,0 +1,153 @@
+#include <algorithm>
+#include <cstddef>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "answer/ascii.h"
+#include "dts/answer.h"
+
+namespace dts {
+namespace {
+
+constexpr std::string_view kOpen = "<think>";
+constexpr std::string_view kClose = "</think>";
+constexpr std::size_t kMaxLine = 1024;  // bytes: a longer last line is prose
+
+// Drops `words` at the front, whatever their case, when a word ends there.
+bool drop_words(std::string_view& text, std::string_view words) {
+  if (text.size() < words.size()) return false;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (to_lower(text[i]) != words[i]) return false;
+  }
+  if (text.size() > words.size() && is_letter(text[words.size()])) return false;
+  text = trim(text.substr(words.size()));
+  return true;
+}
+
+void drop_marks(std::string_view& line) {
+  while (!line.empty() && std::string_view("#>:").find(line.front()) != std::string_view::npos) {
+    line = trim(line.substr(1));
+  }
+}
+
+// Without the marks of bold text, which may close before or after the answer.
+std::string without_bold(std::string_view line) {
+  std::string out;
+  for (std::size_t at = 0; at < line.size();) {
+    const std::size_t bold = std::min(line.find("**", at), line.size());
+    out += line.substr(at, bold - at);
+    at = bold + 2;
+  }
+  return out;
+}
+
+// "The final answer is: 7" -> "7". For a last line, which is prose more often than not.
+std::string_view drop_lead_in(std::string_view line) {
+  if (line.size() > 1 && (line[0] == '-' || line[0] == '*') && is_space(line[1])) line = trim(line.substr(1));
+  drop_marks(line);
+  const std::string_view unled = line;
+  for (const std::string_view word : {"so", "thus", "therefore", "hence"}) {
+    if (drop_words(line, word)) break;
+  }
+  if (line.substr(0, 1) == ",") line = trim(line.substr(1));
+  if (!drop_words(line, "the")) drop_words(line, "my");
+  if (!drop_words(line, "final")) drop_words(line, "correct");
+  if (!drop_words(line, "answer")) return unled;
+  drop_marks(line);
+  drop_words(line, "is");
+  drop_marks(line);
+  return line;
+}
+
+// Empty when the line is too long to be an answer.
+std::string_view last_line(std::string_view text) {
+  text = trim(text);
+  std::size_t begin = text.size();
+  while (begin > 0 && text[begin - 1] != '\n' && text[begin - 1] != '\r') {
+    if (text.size() - --begin > kMaxLine) return {};
+  }
+  return trim(text.substr(begin));
+}
+
+}  // namespace
+
+SplitText split_thinking(std::string_view text, bool opens_thinking) {
+  SplitText split;
+  const std::size_t close = text.rfind(kClose);
+  const bool closed = close != std::string_view::npos;
+  std::string_view thinking = trim(closed ? text.substr(0, close) : text);
+  split.answer = closed ? trim(text.substr(close + kClose.size())) : std::string_view{};
+  const bool opened = thinking.substr(0, kOpen.size()) == kOpen;
+  if (opened) thinking = trim(thinking.substr(kOpen.size()));
+  if (!closed && !opened && !opens_thinking) {
+    split.answer = thinking;
+    return split;
+  }
+  split.thinking = thinking;
+  split.thinking_open = !closed;
+  if (split.answer.substr(0, kOpen.size()) == kOpen) {  // it began to think again, and did not come back
+    split.answer = {};
+    split.thinking_open = true;
+  }
+  return split;
+}
+
+std::string_view last_boxed(std::string_view text) {
+  struct OpenBox {
+    std::size_t begin;  // of its contents
+    std::size_t depth;  // of braces, its own included
+  };
+  if (text.find("box") == std::string_view::npos) return {};
+  std::vector<OpenBox> open;
+  std::size_t depth = 0;
+  std::string_view last;
+  std::size_t last_begin = 0;
+  std::size_t at = 0;
+  while (at < text.size()) {
+    const char c = text[at++];
+    if (c == '{') {
+      ++depth;
+    } else if (c == '}' && depth > 0) {
+      if (!open.empty() && open.back().depth == depth) {
+        const std::size_t begin = open.back().begin;
+        const std::string_view contents = trim(text.substr(begin, at - 1 - begin));
+        // An inner box is the later one, though it closes first.
+        if (!contents.empty() && begin >= last_begin) {
+          last = contents;
+          last_begin = begin;
+        }
+        open.pop_back();
+      }
+      --depth;
+    } else if (c == '\\' && at < text.size()) {
+      // One backslash too many before a command is common where text was escaped: it hides no box.
+      if (text[at] == '\\' && at + 1 < text.size() && is_letter(text[at + 1])) continue;
+      if (!is_letter(text[at])) {
+        ++at;
+        continue;
+      }
+      const std::size_t name_begin = at;
+      while (at < text.size() && is_letter(text[at])) ++at;
+      const std::string_view name = text.substr(name_begin, at - name_begin);
+      if (name != "boxed" && name != "fbox") continue;
+      std::size_t brace = at;
+      while (brace < text.size() && is_space(text[brace])) ++brace;
+      if (brace == text.size() || text[brace] != '{') continue;
+      at = brace + 1;
+      open.push_back({at, ++depth});
+    }
+  }
+  return last;
+}
+
+std::string extract_answer(std::string_view text, bool opens_thinking) {
+  const SplitText split = split_thinking(text, opens_thinking);
+  std::string_view boxed = last_boxed(split.answer);
+  if (boxed.empty() && !split.thinking.empty()) boxed = last_boxed(text);
+  if (!boxed.empty()) return normalise_answer(boxed);
+  const std::string line = without_bold(last_line(split.answer));
+  return normalise_answer(drop_lead_in(trim(line)));
+}
+
+}  // namespace dts

@@ -1,0 +1,270 @@
+#include "answer/latex.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <utility>
+
+#include "answer/ascii.h"
+#include "answer/number.h"
+
+namespace dts {
+namespace {
+
+constexpr int kMaxDepth = 32;  // nesting of arguments that is still rewritten
+
+// Commands without a meaning for the answer.
+constexpr std::array<std::string_view, 21> kDropped = {
+    "left", "right",        "big",       "Big",         "bigg",   "Bigg",   "bigl",
+    "bigr", "Bigl",         "Bigr",      "mathstrut",   "rm",     "bf",     "it",
+    "sf",   "displaystyle", "textstyle", "scriptstyle", "limits", "middle", "nonumber"};
+
+// Commands that only dress their argument.
+constexpr std::array<std::string_view, 21> kDressing = {
+    "text",         "textbf", "textit", "textrm", "textsf", "texttt", "textnormal",
+    "mathrm",       "mathbf", "mathit", "mathsf", "mathtt", "mathbb", "mathcal",
+    "operatorname", "mbox",   "hbox",   "boxed",  "fbox",   "emph",   "ensuremath"};
+
+constexpr std::array<std::string_view, 4> kFractions = {"frac", "dfrac", "tfrac", "cfrac"};
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 28> kSymbols = {{
+    {"pi", "pi"},    {"infty", "infinity"}, {"cdot", "*"},      {"times", "*"}, {"ast", "*"},   {"div", "/"},
+    {"le", "<="},    {"leq", "<="},         {"leqslant", "<="}, {"ge", ">="},   {"geq", ">="},  {"geqslant", ">="},
+    {"lt", "<"},     {"gt", ">"},           {"ne", "!="},       {"neq", "!="},  {"pm", "+-"},   {"ldots", "..."},
+    {"dots", "..."}, {"cdots", "..."},      {"quad", " "},      {"qquad", " "}, {"colon", ":"}, {"lbrace", "{"},
+    {"rbrace", "}"}, {"textdollar", ""},    {"pounds", ""},     {"euro", ""},
+}};
+
+constexpr std::string_view kDegreeSign = "\u00b0";
+constexpr std::array<std::string_view, 4> kDegrees = {"degree", "degrees", "textdegree", "deg"};
+
+// The same symbols, written in Unicode.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 16> kUnicode = {{
+    {"\u2212", "-"},  // minus sign
+    {"\u00d7", "*"},
+    {"\u00b7", "*"},
+    {"\u22c5", "*"},
+    {"\u00f7", "/"},
+    {"\u2264", "<="},
+    {"\u2265", ">="},
+    {"\u2260", "!="},
+    {"\u03c0", "pi"},
+    {"\u00b1", "+-"},
+    {"\u221e", "infinity"},
+    {"\u00a0", " "},
+    {"\u2009", " "},
+    {"\u202f", " "},  // spaces that do not break
+    {"\u2019", "'"},
+    {"\u200b", ""},
+}};
+
+template <std::size_t n>
+bool contains(const std::array<std::string_view, n>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+template <std::size_t n>
+const std::string_view* lookup(const std::array<std::pair<std::string_view, std::string_view>, n>& table,
+                               std::string_view name) {
+  const auto found = std::find_if(table.begin(), table.end(), [&](const auto& entry) { return entry.first == name; });
+  return found == table.end() ? nullptr : &found->second;
+}
+
+class LatexReader {
+ public:
+  explicit LatexReader(std::string_view text) : text_(text) { out_.reserve(text.size() + 16); }
+
+  std::string read() {
+    while (at_ < text_.size()) read_item(0);
+    drop_unit();
+    return std::move(out_);
+  }
+
+ private:
+  bool starts(std::string_view with) const { return text_.substr(at_, with.size()) == with; }
+
+  void skip_spaces() {
+    while (at_ < text_.size() && is_space(text_[at_])) ++at_;
+  }
+
+  // One character, command or script with its arguments. Braces that belong to no command are kept: they make sets.
+  void read_item(int depth) {
+    const char c = text_[at_];
+    if (c == '\\') {
+      read_command(depth);
+    } else if (c == '^' || c == '_') {
+      read_script(depth);
+    } else if (c == '$') {
+      ++at_;
+    } else if (c == '~') {
+      out_ += ' ';
+      ++at_;
+    } else if (starts("{,}")) {  // a thousands separator without the space of a comma
+      out_ += ',';
+      at_ += 3;
+    } else if (static_cast<unsigned char>(c) >= 0x80U) {
+      read_unicode(depth);
+    } else {
+      out_ += c;
+      ++at_;
+    }
+  }
+
+  void read_unicode(int depth) {
+    for (const auto& [symbol, plain] : kUnicode) {
+      if (!starts(symbol)) continue;
+      out_ += plain;
+      at_ += symbol.size();
+      return;
+    }
+    if (starts(kDegreeSign)) {
+      at_ += kDegreeSign.size();
+    } else if (starts("\u221a")) {
+      at_ += 3;
+      read_root(depth);
+    } else {
+      out_ += text_[at_++];
+    }
+  }
+
+  void read_command(int depth) {
+    std::size_t end = ++at_;  // past the backslash
+    while (end < text_.size() && is_letter(text_[end])) ++end;
+    if (end == at_) {
+      read_control_symbol();
+      return;
+    }
+    const std::string_view name = text_.substr(at_, end - at_);
+    at_ = end;
+    if (contains(kDropped, name) || contains(kDegrees, name)) {
+      return;
+    } else if (contains(kDressing, name)) {
+      if (depth == 0 && unit_begin_ == std::string::npos) unit_begin_ = out_.size();
+      read_argument(depth);
+    } else if (contains(kFractions, name)) {
+      read_fraction(depth);
+    } else if (name == "sqrt") {
+      read_root(depth);
+    } else if (const std::string_view* symbol = lookup(kSymbols, name)) {
+      out_ += *symbol;
+    } else {
+      out_ += '\\';
+      out_ += name;
+      out_ += ' ';  // else what follows could join the name
+    }
+  }
+
+  // A backslash before anything but a letter.
+  void read_control_symbol() {
+    if (at_ == text_.size()) return;
+    const char c = text_[at_];
+    if (c == '\\') {
+      // A line break, or one backslash too many before a command.
+      if (at_ + 1 < text_.size() && is_letter(text_[at_ + 1])) return;
+      out_ += ' ';
+      ++at_;
+    } else if (c == ',' || c == '!') {
+      ++at_;
+    } else if (c == ';' || c == ':' || is_space(c)) {
+      out_ += ' ';
+      ++at_;
+    } else if (c == '(' || c == ')' || c == '[' || c == ']' || c == '$') {
+      ++at_;
+    } else {
+      out_ += c;
+      ++at_;
+    }
+  }
+
+  // Reads {...}, a command or one character. Reads nothing beyond kMaxDepth.
+  void read_argument(int depth) {
+    skip_spaces();
+    if (at_ == text_.size() || depth >= kMaxDepth) return;
+    if (text_[at_] != '{') {
+      if (text_[at_] != '}') read_item(depth + 1);
+      return;
+    }
+    ++at_;
+    std::size_t open = 0;  // braces of the argument's own
+    while (at_ < text_.size()) {
+      if (text_[at_] == '}' && open == 0) {
+        ++at_;
+        return;
+      }
+      if (text_[at_] == '{' && !starts("{,}")) ++open;
+      if (text_[at_] == '}') --open;
+      read_item(depth + 1);
+    }
+  }
+
+  // An argument that must hold together: in parentheses unless it is one word or number.
+  void read_operand(int depth) {
+    const std::size_t begin = out_.size();
+    read_argument(depth);
+    const std::string_view operand = trim(std::string_view(out_).substr(begin));
+    if (is_word(operand) || is_number(operand)) return;
+    out_.insert(begin, 1, '(');
+    out_ += ')';
+  }
+
+  void read_fraction(int depth) {
+    if (!out_.empty() && is_digit(out_.back())) out_ += ' ';  // a mixed number: 1 1/2
+    read_operand(depth);
+    out_ += '/';
+    read_operand(depth);
+  }
+
+  void read_root(int depth) {
+    out_ += "sqrt";
+    skip_spaces();
+    if (at_ < text_.size() && text_[at_] == '[') {  // \sqrt[3]{x}
+      while (at_ < text_.size() && text_[at_] != ']') out_ += text_[at_++];
+    }
+    if (at_ < text_.size() && text_[at_] == ']') out_ += text_[at_++];
+    skip_spaces();
+    if (at_ < text_.size() && text_[at_] == '(') return;  // it brings its own
+    out_ += '(';
+    read_argument(depth);
+    out_ += ')';
+  }
+
+  void read_script(int depth) {
+    const char script = text_[at_++];
+    const std::size_t begin = out_.size();
+    out_ += script;
+    skip_spaces();
+    if (at_ == text_.size() || (text_[at_] != '{' && text_[at_] != '\\' && !starts(kDegreeSign))) return;
+    read_operand(depth);
+    // An exponent that only said "degrees" goes with its ^.
+    const std::string_view argument = trim(std::string_view(out_).substr(begin + 1));
+    if (argument == "()" || argument == "(\\circ )") out_.resize(begin);
+  }
+
+  // "5\text{ cm}" means 5: what dressing begins after a plain number is its unit, unless it goes on with more.
+  void drop_unit() {
+    if (unit_begin_ >= out_.size()) return;
+    const std::string_view number = trim(std::string_view(out_).substr(0, unit_begin_));
+    const std::string_view unit = trim(std::string_view(out_).substr(unit_begin_));
+    if (!is_number(number) || unit.empty() || !is_letter(unit.front())) return;
+    for (std::size_t i = 0; i < unit.size(); ++i) {
+      const bool exponent = is_digit(unit[i]) && i > 0 && (unit[i - 1] == '^' || unit[i - 1] == '-');
+      const bool plain = is_letter(unit[i]) || is_space(unit[i]) || unit[i] == '.' || unit[i] == '/' ||
+                         unit[i] == '^' || unit[i] == '-' || unit[i] == '*' || unit[i] == '(' || unit[i] == ')';
+      if (!exponent && !plain) return;
+    }
+    const std::string_view first = unit.substr(0, unit.find(' '));
+    if (first == "or" || first == "and" || first == "to") return;
+    out_.resize(unit_begin_);
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+  std::string out_;
+  std::size_t unit_begin_ = std::string::npos;  // in out_: where the first dressed text outside all arguments began
+};
+
+}  // namespace
+
+std::string latex_to_plain(std::string_view latex) { return LatexReader(latex).read(); }
+
+}  // namespace dts

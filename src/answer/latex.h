@@ -1,0 +1,14 @@
+// Rewrites the LaTeX that models write in answers as plain text.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace dts {
+
+// \frac{a}{b} -> a/b, \sqrt{a} -> sqrt(a), x^{2} -> x^2, \text{a} -> a, symbols by name, delimiters and spacing
+// dropped, a \text{unit} after a plain number dropped. Commands it does not know stay as they are. Any bytes are
+// accepted. Linear time: nesting beyond a fixed depth is passed through.
+std::string latex_to_plain(std::string_view latex);
+
+}  // namespace dts

@@ -1,0 +1,146 @@
+#include <array>
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+#include "answer/ascii.h"
+#include "answer/latex.h"
+#include "answer/number.h"
+#include "dts/answer.h"
+
+namespace dts {
+namespace {
+
+// Longer text is no answer that could match another by more than its words.
+constexpr std::size_t kMaxAnswer = 4096;  // bytes
+// Each pass strips a layer; none was seen to need more than four.
+constexpr int kMaxPasses = 16;
+
+// Case folded, runs of white space as one space, none at the ends.
+std::string fold(std::string_view text) {
+  text = trim(text);
+  std::string out(text.size(), '\0');
+  std::size_t size = 0;
+  bool in_command = false;  // the names of LaTeX commands keep their case: \Delta is not \delta
+  for (const char c : text) {
+    in_command = c == '\\' || (in_command && is_letter(c));
+    if (!is_space(c)) {
+      out[size++] = in_command ? c : to_lower(c);
+    } else if (out[size - 1] != ' ') {
+      out[size++] = ' ';
+    }
+  }
+  out.resize(size);
+  return out;
+}
+
+bool is_tight(char c) { return std::string_view("=+-*/^_<>()[]{}|").find(c) != std::string_view::npos; }
+
+// No space beside operators and brackets, nor before a comma.
+std::string tighten(std::string_view text) {
+  std::string out;
+  out.reserve(text.size());
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (is_space(text[i])) {
+      const char after = i + 1 < text.size() ? text[i + 1] : ' ';
+      if (out.empty() || is_tight(out.back()) || is_tight(after) || after == ',' || is_space(after)) continue;
+      out += ' ';
+    } else {
+      out += text[i];
+    }
+  }
+  return out;
+}
+
+bool drop_prefix(std::string_view& text, std::string_view prefix) {
+  if (text.substr(0, prefix.size()) != prefix) return false;
+  text.remove_prefix(prefix.size());
+  return true;
+}
+
+bool drop_suffix(std::string_view& text, std::string_view suffix) {
+  if (text.size() < suffix.size() || text.substr(text.size() - suffix.size()) != suffix) return false;
+  text.remove_suffix(suffix.size());
+  return true;
+}
+
+bool drop_currency(std::string_view& text) {
+  static constexpr std::array<std::string_view, 5> kCurrencies = {"\u20ac", "\u00a3", "\u00a5", "\u20b9", "$"};
+  for (const std::string_view sign : kCurrencies) {
+    if (drop_prefix(text, sign) || drop_suffix(text, sign)) return true;
+  }
+  return false;
+}
+
+bool drop_quotes(std::string_view& text) {
+  struct Pair {
+    std::string_view open, close;
+  };
+  static constexpr std::array<Pair, 6> kPairs = {
+      {{"**", "**"}, {"*", "*"}, {"`", "`"}, {"\"", "\""}, {"'", "'"}, {"\u201c", "\u201d"}}};
+  for (const Pair& pair : kPairs) {
+    if (text.size() < pair.open.size() + pair.close.size()) continue;
+    std::string_view inner = text;
+    if (drop_prefix(inner, pair.open) && drop_suffix(inner, pair.close)) {
+      text = inner;
+      return true;
+    }
+  }
+  return false;
+}
+
+// (A), [A] and A) all mean choice A.
+bool drop_choice_brackets(std::string_view& text) {
+  std::string_view inner = text;
+  if (!drop_prefix(inner, "(")) drop_prefix(inner, "[");
+  if (!drop_suffix(inner, ")") && !drop_suffix(inner, "]")) return false;
+  if (inner.size() != 1 || !is_letter(inner.front())) return false;
+  text = inner;
+  return true;
+}
+
+// "x=5" answers 5; "x=y=5" is left alone.
+bool drop_variable(std::string_view& text) {
+  if (text.size() < 3 || !is_letter(text[0]) || text[1] != '=' || text.find('=', 2) != std::string_view::npos)
+    return false;
+  text.remove_prefix(2);
+  return true;
+}
+
+bool drop_plus(std::string_view& text) {
+  if (text.size() < 2 || text[0] != '+' || (!is_digit(text[1]) && text[1] != '.')) return false;
+  text.remove_prefix(1);
+  return true;
+}
+
+bool drop_end_mark(std::string_view& text) {
+  if (text.empty() || std::string_view(".,;:%").find(text.back()) == std::string_view::npos) return false;
+  text.remove_suffix(1);
+  return true;
+}
+
+// Takes off, layer by layer, what surrounds an answer and is no part of it.
+std::string_view peel(std::string_view text) {
+  for (;;) {
+    text = trim(text);
+    if (drop_end_mark(text) || drop_currency(text) || drop_quotes(text) || drop_choice_brackets(text) ||
+        drop_variable(text) || drop_plus(text)) {
+      continue;
+    }
+    return text == "-0" ? text.substr(1) : text;
+  }
+}
+
+}  // namespace
+
+std::string normalise_answer(std::string_view answer) {
+  std::string text = fold(answer);
+  for (int pass = 0; pass < kMaxPasses && text.size() <= kMaxAnswer; ++pass) {
+    std::string next(peel(rewrite_numbers(tighten(fold(latex_to_plain(text))))));
+    if (next == text) break;
+    text = std::move(next);
+  }
+  return text;
+}
+
+}  // namespace dts
