@@ -97,7 +97,7 @@ void validate(const Method& method, int n_vocab) {
   const BranchRule& rule = method.branch;
   if (!(rule.tau_v >= 0)) throw out_of_range("--tau-v", rule.tau_v, "0 or more nats^2 ('inf' never branches)");
   if (!(rule.tau_h >= 0)) throw out_of_range("--tau-h", rule.tau_h, "0 or more nats");
-  if (rule.k < 1 || rule.k > n_vocab) {
+  if (rule.k < 1 || (rule.enabled && rule.k > n_vocab)) {
     throw out_of_range("--branch-k", rule.k, fmt::format("between 1 and the vocabulary's {} tokens", n_vocab));
   }
   if (rule.max_branches < 1) throw out_of_range("--max-branches", rule.max_branches, "at least 1");

@@ -1,0 +1,64 @@
+#include "dts/vote.h"
+
+#include <gtest/gtest.h>
+
+#include <map>
+#include <random>
+
+namespace dts {
+namespace {
+
+TEST(Vote, MajorityWinsWithItsShortestTrace) {
+  const std::vector<Ballot> ballots = {{"7", 50}, {"8", 20}, {"8", 10}, {"7", 40}, {"8", 30}};
+  const auto counts = count_votes(ballots);
+  ASSERT_EQ(counts.size(), 2U);
+  EXPECT_EQ(counts[0].answer, "8");
+  EXPECT_EQ(counts[0].votes, 3);
+  EXPECT_EQ(counts[0].first, 1);
+  EXPECT_EQ(counts[0].shortest, 2);
+}
+
+TEST(Vote, ATieGoesToTheAnswerThatFinishedFirst) {
+  const std::vector<Ballot> ballots = {{"b", 9}, {"a", 1}, {"a", 1}, {"b", 9}};
+  EXPECT_EQ(count_votes(ballots).front().answer, "b");
+}
+
+TEST(Vote, EmptyAnswersDoNotVote) {
+  const std::vector<Ballot> ballots = {{"", 1}, {"", 1}, {"x", 5}};
+  const auto counts = count_votes(ballots);
+  ASSERT_EQ(counts.size(), 1U);
+  EXPECT_EQ(counts.front().first, 2);
+  EXPECT_TRUE(count_votes(std::vector<Ballot>{{"", 3}}).empty());
+  EXPECT_TRUE(count_votes({}).empty());
+}
+
+TEST(Vote, OfEquallyShortTracesTheFirstIsReturned) {
+  const std::vector<Ballot> ballots = {{"x", 5}, {"x", 4}, {"x", 4}};
+  EXPECT_EQ(count_votes(ballots).front().shortest, 1);
+}
+
+TEST(Vote, EqualsAPlainRecount) {
+  std::mt19937 rng(1);
+  for (int round = 0; round < 500; ++round) {
+    std::vector<Ballot> ballots(rng() % 12);
+    for (Ballot& ballot : ballots) {
+      const auto answer = rng() % 4;
+      ballot = {answer == 0 ? "" : std::to_string(answer), static_cast<int>(rng() % 5)};
+    }
+    std::map<std::string, int> plain;
+    for (const Ballot& ballot : ballots) {
+      if (!ballot.answer.empty()) ++plain[ballot.answer];
+    }
+    const auto counts = count_votes(ballots);
+    ASSERT_EQ(counts.size(), plain.size());
+    for (std::size_t i = 0; i < counts.size(); ++i) {
+      EXPECT_EQ(counts[i].votes, plain[counts[i].answer]);
+      if (i == 0) continue;
+      EXPECT_TRUE(counts[i - 1].votes > counts[i].votes ||
+                  (counts[i - 1].votes == counts[i].votes && counts[i - 1].first < counts[i].first));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace dts
