@@ -1,0 +1,167 @@
+#include "bench/step_bench.h"
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <random>
+#include <thread>
+
+#include "bench/bare_loop.h"
+#include "core/distribution_oracle.h"
+#include "dts/distribution.h"
+#include "dts/rng.h"
+#include "dts/scheduler.h"
+#include "engine/llama/model.h"
+
+namespace dts::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+double median(std::vector<double> values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// `width` trajectories that never end: every step has the same batch, as the bare loop's.
+std::shared_ptr<Search> endless_search(int width, int private_tokens, int max_tokens, int n_vocab) {
+  std::vector<Token> prompt;
+  for (int i = 0; i <= private_tokens; ++i) prompt.push_back((1000 + i * 31) % n_vocab);
+  SearchOptions options;
+  options.method.name = "endless";
+  options.method.width = width;
+  options.max_tokens = max_tokens;
+  const SearchText text{[](Token) { return false; }, [](std::span<const Token>) { return std::string(); }};
+  return std::make_shared<Search>(std::move(prompt), options, text, n_vocab);
+}
+
+StepTimes measure(Engine& engine, BareLoop& bare, int branches, int private_tokens, int steps) {
+  constexpr int kWarmUp = 2;
+  StepTimes times;
+  times.branches = branches;
+  times.private_tokens = private_tokens;
+  bare.fill(private_tokens);
+
+  Scheduler scheduler(engine);
+  auto search = endless_search(branches, private_tokens, steps + kWarmUp + 1, engine.info().n_vocab);
+  const JobId job = scheduler.submit({.search = search, .max_seconds = 0, .on_prefill = nullptr, .on_done = nullptr});
+  const double forks_before = engine.times().forks;
+  while (search->step() < 1) scheduler.step();
+  if (branches > 1) times.fork = (engine.times().forks - forks_before) / (branches - 1);
+  for (int i = 1; i < kWarmUp; ++i) {
+    scheduler.step();
+    bare.step();
+  }
+
+  std::vector<double> bare_times, our_times, ratios, model, statistics, bookkeeping;
+  for (int i = 0; i < steps; ++i) {
+    bare_times.push_back(bare.step());
+    const EngineTimes before = engine.times();
+    const double book_before = scheduler.bookkeeping_seconds();
+    const Clock::time_point start = Clock::now();
+    scheduler.step();
+    our_times.push_back(seconds_since(start));
+    const EngineTimes after = engine.times();
+    ratios.push_back(our_times.back() / bare_times.back());
+    model.push_back(after.model - before.model);
+    statistics.push_back(after.statistics - before.statistics);
+    bookkeeping.push_back(scheduler.bookkeeping_seconds() - book_before);
+  }
+  scheduler.cancel(job);
+  scheduler.run();
+  times.bare = median(bare_times);
+  times.ours = median(our_times);
+  times.ratio = median(ratios);
+  times.model = median(model);
+  times.statistics = median(statistics);
+  times.bookkeeping = median(bookkeeping);
+  return times;
+}
+
+StatisticsTimes measure_statistics(int rows, int n_vocab, int threads) {
+  StatisticsTimes times;
+  times.rows = rows;
+  times.n_vocab = n_vocab;
+  std::mt19937 rng(1);
+  std::normal_distribution<float> normal(0.0F, 2.5F);
+  std::vector<float> logits(static_cast<std::size_t>(rows) * static_cast<std::size_t>(n_vocab));
+  for (float& z : logits) z = normal(rng);
+  const PredictionSpec spec;
+  std::vector<Prediction> out(static_cast<std::size_t>(rows));
+  std::vector<LogitsRow> batch;
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    batch.push_back(
+        {std::span(logits).subspan(i * static_cast<std::size_t>(n_vocab), static_cast<std::size_t>(n_vocab)),
+         draw_bits(1, i), &spec, &out[i]});
+  }
+  Predictor predictor(threads);
+  std::vector<double> fast;
+  for (int i = 0; i < 7; ++i) {
+    const Clock::time_point start = Clock::now();
+    predictor.predict(batch);
+    fast.push_back(seconds_since(start));
+  }
+  times.fast = median(fast);
+  const Clock::time_point start = Clock::now();
+  for (std::size_t i = 0; i < batch.size(); ++i) out[i] = predict_oracle(batch[i].logits, spec, batch[i].draw);
+  times.oracle = seconds_since(start);
+  return times;
+}
+
+LinearFit fit_line(int branches, const std::vector<StepTimes>& steps) {
+  double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0, syy = 0;
+  for (const StepTimes& s : steps) {
+    if (s.branches != branches) continue;
+    const double x = static_cast<double>(s.private_tokens) * branches;
+    n += 1;
+    sx += x;
+    sy += s.ours;
+    sxx += x * x;
+    sxy += x * s.ours;
+    syy += s.ours * s.ours;
+  }
+  LinearFit fit;
+  fit.branches = branches;
+  const double xx = n * sxx - sx * sx;
+  const double xy = n * sxy - sx * sy;
+  const double yy = n * syy - sy * sy;
+  fit.slope = xy / xx;
+  fit.base = (sy - fit.slope * sx) / n;
+  fit.r_squared = yy > 0 ? xy * xy / (xx * yy) : 1.0;
+  return fit;
+}
+
+}  // namespace
+
+StepBenchResult run_step_bench(const LlamaModel& model, const StepBenchOptions& options,
+                               const std::function<void(const StepTimes&)>& on_row) {
+  StepBenchResult result;
+  LlamaEngineOptions engine_options = options.engine;
+  if (engine_options.threads == 0) engine_options.threads = static_cast<int>(std::thread::hardware_concurrency());
+  const int longest = *std::max_element(options.private_tokens.begin(), options.private_tokens.end());
+  for (const int branches : options.branches) {
+    engine_options.max_branches = branches;
+    engine_options.context_length = longest + options.steps + 16;
+    const auto engine = make_llama_engine(model, engine_options);
+    BareLoopOptions bare_options;
+    bare_options.branches = branches;
+    bare_options.context = (engine_options.context_length + 255) / 256 * 256;
+    bare_options.threads = engine_options.threads;
+    bare_options.flash_attention = engine_options.flash_attention == Toggle::kOn;
+    BareLoop bare(model.impl().model.get(), bare_options);
+    for (const int tokens : options.private_tokens) {
+      result.steps.push_back(measure(*engine, bare, branches, tokens, options.steps));
+      if (on_row) on_row(result.steps.back());
+    }
+    if (options.private_tokens.size() >= 3) result.fits.push_back(fit_line(branches, result.steps));
+  }
+  const int most = *std::max_element(options.branches.begin(), options.branches.end());
+  result.statistics = measure_statistics(most, model.vocabulary().size(), engine_options.threads);
+  return result;
+}
+
+}  // namespace dts::bench

@@ -1,0 +1,154 @@
+// `dts bench`: our step against a bare llama.cpp loop, measured in one run.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+
+#include "bench/step_bench.h"
+#include "cli/arguments.h"
+#include "cli/commands.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "dts/error.h"
+#include "engine/random_model.h"
+
+namespace dts::cli {
+namespace {
+
+struct BenchFlags {
+  ModelFlags model;
+  std::string geometry = "1.5b";
+  int layers = 4;
+  std::string weights = "q8_0";
+  bench::StepBenchOptions bench;
+  bool json = false;
+};
+
+std::vector<int> parse_list(const std::string& flag, const std::string& text, int least, int most) {
+  std::vector<int> values;
+  std::istringstream stream(text);
+  for (std::string item; std::getline(stream, item, ',');) {
+    values.push_back(static_cast<int>(parse_integer(flag, item, least, most)));
+  }
+  if (values.empty()) throw usage_error(flag + " is empty: it must be numbers with commas between them");
+  return values;
+}
+
+// A file that goes away with the benchmark.
+class TemporaryFile {
+ public:
+  TemporaryFile() : path_((std::filesystem::temp_directory_path() / fmt::format("dts-bench-{}.gguf", getpid()))) {}
+  ~TemporaryFile() {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  std::string path() const { return path_.string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+double ms(double seconds) { return seconds * 1e3; }
+
+constexpr const char* kHeader =
+    "branches  private   bare ms   ours ms   ratio    model ms  stats ms  book ms   fork ms  fork/step\n";
+
+std::string row(const bench::StepTimes& t) {
+  return fmt::format("{:>8}  {:>7}  {:>8.2f}  {:>8.2f}  {:>6.3f}  {:>9.2f}  {:>8.3f}  {:>7.3f}  {:>8.3f}  {:>9.3f}\n",
+                     t.branches, t.private_tokens, ms(t.bare), ms(t.ours), t.ratio, ms(t.model), ms(t.statistics),
+                     ms(t.bookkeeping), ms(t.fork), t.fork / t.ours);
+}
+
+nlohmann::json to_json(const bench::StepBenchResult& result, const LlamaModel& model, const BenchFlags& flags) {
+  nlohmann::json out;
+  out["model"] = {{"name", model.name()}, {"architecture", model.architecture()}, {"parameters", model.parameters()}};
+  out["threads"] = flags.bench.engine.threads;
+  for (const bench::StepTimes& t : result.steps) {
+    out["steps"].push_back({{"branches", t.branches},
+                            {"private_tokens", t.private_tokens},
+                            {"bare_s", t.bare},
+                            {"ours_s", t.ours},
+                            {"ratio", t.ratio},
+                            {"model_s", t.model},
+                            {"statistics_s", t.statistics},
+                            {"bookkeeping_s", t.bookkeeping},
+                            {"fork_s", t.fork}});
+  }
+  const bench::StatisticsTimes& s = result.statistics;
+  out["statistics"] = {{"rows", s.rows},
+                       {"n_vocab", s.n_vocab},
+                       {"oracle_s", s.oracle},
+                       {"fast_s", s.fast},
+                       {"ratio", s.oracle / s.fast}};
+  for (const bench::LinearFit& fit : result.fits) {
+    out["fits"].push_back({{"branches", fit.branches},
+                           {"base_s", fit.base},
+                           {"slope_s_per_attended_token", fit.slope},
+                           {"r_squared", fit.r_squared}});
+  }
+  return out;
+}
+
+int bench(BenchFlags& flags) {
+  TemporaryFile file;
+  LlamaModelOptions model_options;
+  model_options.path = flags.model.path;
+  model_options.gpu_layers = flags.model.gpu_layers;
+  if (flags.model.path.empty()) {
+    RandomModelOptions random = random_model_preset(flags.geometry, flags.layers);
+    random.weight_type = flags.weights;
+    write_random_model(file.path(), random);
+    model_options.path = file.path();
+  }
+  const LlamaModel model(model_options);
+  flags.bench.engine = flags.model.engine(0, 0);
+  std::string text = fmt::format("{}, {} layers' worth of {:.0f} M parameters\n", model.name(), model.architecture(),
+                                 static_cast<double>(model.parameters()) / 1e6);
+  if (!flags.json) write_stdout(text + kHeader);
+  const bench::StepBenchResult result = bench::run_step_bench(model, flags.bench, [&](const bench::StepTimes& times) {
+    if (!flags.json) write_stdout(row(times));
+  });
+  if (flags.json) return write_stdout(to_json(result, model, flags).dump(2) + "\n"), kExitAnswered;
+
+  const bench::StatisticsTimes& s = result.statistics;
+  text = fmt::format(
+      "\nstatistics of {} rows of {} logits: {:.2f} ms, {:.1f}x faster than the scalar oracle ({:.1f} ms)\n", s.rows,
+      s.n_vocab, ms(s.fast), s.oracle / s.fast, ms(s.oracle));
+  for (const bench::LinearFit& fit : result.fits) {
+    text += fmt::format("{:>3} branches: step = {:.2f} ms + {:.1f} ns x attended tokens, r^2 = {:.4f}\n", fit.branches,
+                        ms(fit.base), fit.slope * 1e9, fit.r_squared);
+  }
+  return write_stdout(text), kExitAnswered;
+}
+
+}  // namespace
+
+void add_bench_command(CLI::App& app, int& exit_code) {
+  auto flags = std::make_shared<BenchFlags>();
+  CLI::App* command = app.add_subcommand("bench", "measure our step against a bare llama.cpp loop on the same model");
+  add_model_options(*command, flags->model);
+  add_value(*command, "--geometry", "NAME", "without -m: random weights of this geometry (1.5b)",
+            [flags](const std::string& text) { flags->geometry = text; });
+  add_value(
+      *command, "--layers", "N", "without -m: layers of that model, 0 for all it has (4)",
+      [flags](const std::string& text) { flags->layers = static_cast<int>(parse_integer("--layers", text, 0, 200)); });
+  add_value(*command, "--weights", "TYPE", "without -m: ggml type of the weights (q8_0)",
+            [flags](const std::string& text) { flags->weights = text; });
+  add_value(*command, "--branches", "N,N,...", "branches that step together (1,8,16,48)",
+            [flags](const std::string& text) { flags->bench.branches = parse_list("--branches", text, 1, 255); });
+  add_value(
+      *command, "--private", "N,N,...", "tokens each branch holds (0,256,1024,2048)",
+      [flags](const std::string& text) { flags->bench.private_tokens = parse_list("--private", text, 0, 1 << 20); });
+  add_value(*command, "--steps", "N", "measured steps of each (9)", [flags](const std::string& text) {
+    flags->bench.steps = static_cast<int>(parse_integer("--steps", text, 1, 10000));
+  });
+  command->add_flag("--json", flags->json, "one JSON document instead of the table");
+  command->callback([flags, &exit_code] { exit_code = bench(*flags); });
+}
+
+}  // namespace dts::cli
