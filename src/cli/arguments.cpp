@@ -1,0 +1,165 @@
+#include "cli/arguments.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+
+#include "cli/text.h"
+#include "dts/error.h"
+
+namespace dts::cli {
+namespace {
+
+constexpr int kHelpWidth = 100;
+
+// Edits (insert, delete, replace, swap of neighbours) that turn `a` into `b`.
+int edit_distance(std::string_view a, std::string_view b) {
+  std::vector<std::vector<int>> d(a.size() + 1, std::vector<int>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) d[i][0] = static_cast<int>(i);
+  for (std::size_t j = 0; j <= b.size(); ++j) d[0][j] = static_cast<int>(j);
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
+        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+      }
+    }
+  }
+  return d[a.size()][b.size()];
+}
+
+// Empty when nothing is near.
+std::string nearest(std::string_view word, const std::vector<std::string>& known) {
+  std::string best;
+  int best_distance = std::max<int>(2, static_cast<int>(word.size()) / 3) + 1;
+  for (const std::string& candidate : known) {
+    const int distance = edit_distance(word, candidate);
+    if (distance < best_distance) best = candidate, best_distance = distance;
+  }
+  return best;
+}
+
+const CLI::App& chosen(const CLI::App& app) {
+  const auto parsed = app.get_subcommands();
+  return parsed.empty() ? app : *parsed.front();
+}
+
+std::string explain_extras(const CLI::App& app) {
+  const CLI::App& command = chosen(app);
+  const std::vector<std::string> extras = command.remaining();
+  const bool top = &command == &app;
+  for (const std::string& extra : extras) {
+    if (!extra.starts_with('-') || extra == "-") continue;
+    const std::string name = extra.substr(0, extra.find('='));
+    std::vector<std::string> known;
+    for (const CLI::Option* option : command.get_options()) {
+      for (const std::string& long_name : option->get_lnames()) known.push_back("--" + long_name);
+    }
+    const std::string suggestion = name.starts_with("--") ? nearest(name, known) : "";
+    return fmt::format("unknown option '{}': {}see dts {}--help", name,
+                       suggestion.empty() ? "" : fmt::format("did you mean {}? ", suggestion),
+                       top ? "" : command.get_name() + " ");
+  }
+  const std::string extra = extras.empty() ? "" : extras.front();
+  if (!top) return fmt::format("unexpected argument '{}': text of several words must be in quotes", extra);
+  std::vector<std::string> known;
+  for (const CLI::App* sub : app.get_subcommands({})) known.push_back(sub->get_name());
+  const std::string suggestion = nearest(extra, known);
+  return fmt::format("unknown command '{}': {}", extra,
+                     suggestion.empty() ? "see dts --help" : fmt::format("did you mean {}?", suggestion));
+}
+
+class HelpFormatter : public CLI::Formatter {
+ public:
+  HelpFormatter() { column_width(32); }
+
+  std::string make_option(const CLI::Option* option, bool is_positional) const override {
+    return entry(make_option_name(option, is_positional) + make_option_opts(option), option->get_description());
+  }
+
+  std::string make_subcommand(const CLI::App* sub) const override {
+    return entry(sub->get_name(), sub->get_description());
+  }
+
+  std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
+    std::string name = CLI::Formatter::make_option_name(option, is_positional);
+    if (option->check_lname("gpu-layers")) name.insert(0, "-ngl,");
+    const std::size_t comma = name.find(',');
+    if (comma != std::string::npos) name.insert(comma + 1, 1, ' ');
+    return !is_positional && name.starts_with("--") ? "    " + name : name;
+  }
+
+  std::string make_option_opts(const CLI::Option* option) const override {
+    return option->get_type_name().empty() || option->get_type_size() == 0 ? "" : " " + option->get_type_name();
+  }
+
+ private:
+  std::string entry(const std::string& left, const std::string& description) const {
+    const int column = static_cast<int>(get_column_width());
+    std::string out = "  " + left;
+    bool first = true;
+    for (const std::string& line : wrap(description, kHelpWidth - column)) {
+      const bool fits = first && display_width(out) + 2 <= column;
+      out = first ? (fits ? pad(out, column) : out + "\n" + std::string(get_column_width(), ' '))
+                  : out + "\n" + std::string(get_column_width(), ' ');
+      out += line;
+      first = false;
+    }
+    return out + "\n";
+  }
+};
+
+}  // namespace
+
+double parse_number(std::string_view flag, const std::string& value) {
+  char* end = nullptr;
+  const double number = std::strtod(value.c_str(), &end);
+  if (value.empty() || *end != '\0' || value.find_first_of(" \t\n") != std::string::npos) {
+    throw usage_error(fmt::format("{} is '{}': it must be a number", flag, value));
+  }
+  return number;
+}
+
+std::int64_t parse_integer(std::string_view flag, const std::string& value, std::int64_t least, std::int64_t most) {
+  std::int64_t number = 0;
+  const char* end = value.data() + value.size();
+  const auto [stop, status] = std::from_chars(value.data(), end, number);
+  if (stop != end || status == std::errc::invalid_argument) {
+    throw usage_error(fmt::format("{} is '{}': it must be a whole number", flag, value));
+  }
+  if (status == std::errc::result_out_of_range || number < least || number > most) {
+    throw usage_error(fmt::format("{} is {}: it must be between {} and {}", flag, value, least, most));
+  }
+  return number;
+}
+
+CLI::Option* add_value(CLI::App& app, const std::string& names, const std::string& value_name,
+                       const std::string& description, std::function<void(const std::string&)> set) {
+  return app.add_option_function<std::string>(names, std::move(set), description)->type_name(value_name)->take_last();
+}
+
+std::vector<std::string> rewrite_arguments(int argc, const char* const* argv) {
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  for (std::string& argument : arguments) {
+    if (argument == "--") break;
+    if (argument == "-ngl") argument = "--gpu-layers";
+    if (argument.starts_with("-ngl=")) argument = "--gpu-layers=" + argument.substr(5);
+  }
+  return arguments;
+}
+
+std::string explain(const CLI::ParseError& error, const CLI::App& app) {
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr) return explain_extras(app);
+  if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && &chosen(app) == &app) {
+    if (!app.remaining().empty()) return explain_extras(app);
+    return "no command: see dts --help";
+  }
+  return error.what();
+}
+
+std::shared_ptr<CLI::FormatterBase> help_formatter() { return std::make_shared<HelpFormatter>(); }
+
+}  // namespace dts::cli

@@ -1,0 +1,60 @@
+#include "cli/builtin_model.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+
+#include "dts/error.h"
+#include "engine/random_model.h"
+
+namespace dts::cli {
+namespace {
+
+namespace fs = std::filesystem;
+
+bool is_file(const fs::path& path) {
+  std::error_code ignored;
+  return fs::is_regular_file(path, ignored);
+}
+
+// A name of our own in the directory for temporary files.
+std::string temporary_file() {
+  std::error_code failure;
+  const fs::path directory = fs::temp_directory_path(failure);
+  if (failure) throw Error("TMPDIR: no directory for temporary files: " + failure.message());
+  std::string path = (directory / "dts-random-XXXXXX").string();
+  const int fd = mkstemp(path.data());
+  if (fd < 0) throw Error(fmt::format("{}: cannot create a temporary file: {}", path, strerror(errno)));
+  close(fd);
+  return path;
+}
+
+}  // namespace
+
+ModelFile find_builtin_model() {
+  if (const char* chosen = std::getenv("DTS_BUILTIN_MODEL"); chosen != nullptr && *chosen != '\0') return {chosen};
+  std::error_code ignored;
+  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
+  const fs::path installed = program.parent_path().parent_path() / "share/dts/dts-nano.gguf";
+  if (!program.empty() && is_file(installed)) return {installed.string()};
+  if (is_file(DTS_SOURCE_MODEL)) return {DTS_SOURCE_MODEL};
+  ModelFile file{temporary_file(), true, true};
+  try {
+    write_random_model(file.path, RandomModelOptions{});
+  } catch (...) {
+    unlink(file.path.c_str());
+    throw;
+  }
+  return file;
+}
+
+ModelFileGuard::~ModelFileGuard() {
+  if (file_.temporary) unlink(file_.path.c_str());
+}
+
+}  // namespace dts::cli

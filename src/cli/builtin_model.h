@@ -1,0 +1,31 @@
+// The model that answers when no -m is given.
+#pragma once
+
+#include <string>
+
+namespace dts::cli {
+
+struct ModelFile {
+  std::string path;
+  bool stand_in = false;   // random weights: there is no built-in model on this machine
+  bool temporary = false;  // written for this process; removed with it
+};
+
+// The first of: $DTS_BUILTIN_MODEL; share/dts/dts-nano.gguf beside the directory of this program; the source tree it
+// was built from. When none is there, writes a tiny model with random weights, so that everything can be tried.
+ModelFile find_builtin_model();
+
+// Removes a temporary model file. On Linux a model stays usable while it is mapped.
+class ModelFileGuard {
+ public:
+  explicit ModelFileGuard(ModelFile file) : file_(std::move(file)) {}
+  ~ModelFileGuard();
+  ModelFileGuard(const ModelFileGuard&) = delete;
+  ModelFileGuard& operator=(const ModelFileGuard&) = delete;
+  const ModelFile& get() const { return file_; }
+
+ private:
+  ModelFile file_;
+};
+
+}  // namespace dts::cli

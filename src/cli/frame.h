@@ -1,0 +1,47 @@
+// One frame of the live view: a pure function from what is known to lines, so that it can be looked at and tested
+// without a terminal.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/snapshot.h"
+#include "cli/styled.h"
+#include "cli/terminal.h"
+
+namespace dts::cli {
+
+// What does not change during a run. Texts are printable and one line.
+struct RunTitle {
+  std::string model;
+  std::string method;
+  std::string settings;  // "K 3 · cap 48 · votes 8 · seed 0"
+  std::string sampling;  // "temp 0.6 · top-p 0.95"
+  std::string question;
+  int max_live = 1;
+  int wanted = 0;  // trajectories to finish; 0: all
+};
+
+struct RunState {
+  int prefilled = 0;  // prompt tokens in the engine
+  int prompt = 0;
+  bool decoding = false;  // `snapshot` holds something
+  double elapsed = 0;     // seconds since the start
+  double rate = 0;        // unique tokens a second, lately
+  bool stopping = false;
+  Snapshot snapshot;
+};
+
+// A bar of `width` cells, `value` of `total` of it full.
+std::string bar(double value, double total, int width, const Glyphs& glyphs);
+
+// At most size.rows lines of at most size.columns cells.
+std::vector<StyledLine> compose_frame(const RunTitle& title, const RunState& state, TerminalSize size,
+                                      const Glyphs& glyphs);
+
+// The votes as bars, one line an answer, the leading one first; at most `max_rows`.
+std::vector<StyledLine> vote_lines(const std::vector<AnswerCount>& votes, int without_answer, int width, int max_rows,
+                                   const Glyphs& glyphs);
+
+}  // namespace dts::cli

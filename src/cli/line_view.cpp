@@ -1,0 +1,64 @@
+// Plain progress lines on standard error, for pipes, files and terminals that cannot move a cursor.
+#include <fmt/format.h>
+
+#include <chrono>
+
+#include "cli/output.h"
+#include "cli/text.h"
+#include "cli/view.h"
+
+namespace dts::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+constexpr std::chrono::seconds kInterval{2};
+
+class SilentView : public View {
+ public:
+  void prefilling(int /*done*/, int /*total*/) override {}
+  void stepped(const Snapshotter& /*search*/) override {}
+  void stopping() override {}
+  void close() override {}
+};
+
+class LineView : public View {
+ public:
+  explicit LineView(const RunTitle& title) {
+    line(fmt::format("{}: {}, {}, {}", title.model, title.method, title.settings, title.sampling));
+  }
+
+  void prefilling(int done, int total) override {
+    if (done < total && !due()) return;
+    line(fmt::format("prompt {} of {} tokens", grouped(done), grouped(total)));
+  }
+
+  void stepped(const Snapshotter& search) override {
+    if (!due()) return;
+    const Snapshot s = search.take();
+    std::string leading;
+    if (!s.votes.empty())
+      leading = fmt::format(", leading {} ({})", shorten(s.votes.front().answer, 24), s.votes.front().votes);
+    line(fmt::format("step {}: {} live, {} finished, {} decisions, {} tokens{}", grouped(s.step), s.live, s.finished,
+                     grouped(s.account.branch_events), grouped(s.account.unique_tokens), leading));
+  }
+
+  void stopping() override { line("stopping: the answer so far follows"); }
+  void close() override {}
+
+ private:
+  bool due() const { return Clock::now() - last_ >= kInterval; }
+
+  void line(const std::string& text) {
+    write_stderr("dts: " + text + "\n");
+    last_ = Clock::now();
+  }
+
+  Clock::time_point last_ = Clock::now();
+};
+
+}  // namespace
+
+std::unique_ptr<View> make_silent_view() { return std::make_unique<SilentView>(); }
+std::unique_ptr<View> make_line_view(const RunTitle& title) { return std::make_unique<LineView>(title); }
+
+}  // namespace dts::cli

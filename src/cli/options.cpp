@@ -1,0 +1,165 @@
+#include "cli/options.h"
+
+#include <fmt/format.h>
+
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <random>
+
+#include "cli/arguments.h"
+#include "dts/error.h"
+
+namespace dts::cli {
+namespace {
+
+const std::vector<std::pair<std::string, Toggle>> kToggles = {
+    {"auto", Toggle::kAuto}, {"on", Toggle::kOn}, {"off", Toggle::kOff}};
+
+// A fixed seed unless another is asked for: two runs of the same command then say the same.
+std::uint64_t parse_seed(const std::string& text) {
+  if (text == "random" || text == "-1") {
+    std::random_device entropy;
+    return (static_cast<std::uint64_t>(entropy()) << 32U) | entropy();
+  }
+  std::uint64_t seed = 0;
+  const char* end = text.data() + text.size();
+  const auto [stop, status] = std::from_chars(text.data(), end, seed);
+  if (stop != end || status != std::errc()) {
+    throw usage_error(fmt::format("--seed is '{}': it must be a whole number from 0 to {}, or 'random'", text,
+                                  std::numeric_limits<std::uint64_t>::max()));
+  }
+  return seed;
+}
+
+double parse_seconds(const std::string& text) {
+  const double value = parse_number("--max-seconds", text);
+  if (!(value > 0) || std::isinf(value)) {
+    throw usage_error(
+        fmt::format("--max-seconds is {}: it must be a finite number above 0; without it there is no limit", text));
+  }
+  return value;
+}
+
+}  // namespace
+
+LlamaEngineOptions ModelFlags::engine(int max_branches, int context_length) const {
+  LlamaEngineOptions options;
+  options.max_branches = max_branches;
+  options.context_length = context_length;
+  options.threads = threads;
+  options.kv_type = kv_type;
+  options.kv_layout = kv;
+  options.flash_attention = flash_attention;
+  options.batch_invariant = batch_invariant;
+  return options;
+}
+
+void add_model_options(CLI::App& app, ModelFlags& flags) {
+  app.option_defaults()->group("Model");
+  add_value(app, "-m,--model", "FILE", "GGUF model, the first file when it is split (default: the built-in model)",
+            [&](const std::string& text) {
+              if (text.empty()) throw usage_error("--model is '': it must be a GGUF file");
+              flags.path = text;
+            });
+  add_value(
+      app, "-c,--ctx-size", "N",
+      "tokens a branch can hold, prompt included (default: what the prompt and --predict need, as far as the model "
+      "and memory allow)",
+      [&](const std::string& text) { flags.context_size = static_cast<int>(parse_integer("--ctx-size", text, 0)); });
+  add_value(app, "-t,--threads", "N", "threads (default: one per core)", [&](const std::string& text) {
+    flags.threads = static_cast<int>(parse_integer("--threads", text, 0, 1024));
+  });
+  add_value(app, "--gpu-layers,--n-gpu-layers", "N", "layers to keep on the GPU (default: all that fit)",
+            [&](const std::string& text) {
+              flags.gpu_layers = text == "all" ? -1 : static_cast<int>(parse_integer("--gpu-layers", text, -1));
+            });
+  add_choice<KvLayout>(app, "--kv", flags.kv, {{"streams", KvLayout::kStreams}, {"unified", KvLayout::kUnified}},
+                       "how branches keep their KV: each its own (default, faster), or all in one pool (smaller)");
+  add_choice<KvType>(app, "--kv-type", flags.kv_type, {{"f16", KvType::kF16}, {"q8_0", KvType::kQ8_0}},
+                     "precision of the KV (default f16)");
+  add_choice<Toggle>(app, "--flash-attn", flags.flash_attention, kToggles,
+                     "flash attention (default auto: on for GPUs, off for the CPU)");
+  add_choice<Toggle>(app, "--batch-invariant", flags.batch_invariant, kToggles,
+                     "make a lone branch compute exactly what it would in a batch (default auto: on for the CPU)");
+}
+
+SamplingOptions SamplingFlags::over(SamplingOptions recommended) const {
+  recommended.temperature = temperature.value_or(recommended.temperature);
+  recommended.top_k = top_k.value_or(recommended.top_k);
+  recommended.top_p = top_p.value_or(recommended.top_p);
+  recommended.min_p = min_p.value_or(recommended.min_p);
+  return recommended;
+}
+
+void add_sampling_options(CLI::App& app, SamplingFlags& flags) {
+  app.option_defaults()->group("Sampling (defaults: what the model recommends)");
+  const auto number = [&](const std::string& name, const std::string& description, std::optional<float>& target) {
+    add_value(app, name, "X", description,
+              [name, &target](const std::string& text) { target = static_cast<float>(parse_number(name, text)); });
+  };
+  number("--temp", "temperature; 0 takes the most probable token", flags.temperature);
+  add_value(app, "--top-k", "N", "sample from the N most probable tokens; 0: from all",
+            [&](const std::string& text) { flags.top_k = static_cast<int>(parse_integer("--top-k", text, 0)); });
+  number("--top-p", "sample from the most probable tokens that make up this mass; 1: from all", flags.top_p);
+  number("--min-p", "drop tokens less than this times as probable as the first; 0: none", flags.min_p);
+}
+
+SearchOptions SearchFlags::options() const {
+  SearchOptions options;
+  options.method = make_method(method, numbers);
+  options.stat_temperature = stat_temperature;
+  options.seed = seed;
+  options.max_tokens = predict.value_or(options.max_tokens);
+  options.max_total_tokens = max_total_tokens;
+  validate(options, std::numeric_limits<int>::max());
+  return options;
+}
+
+void add_search_options(CLI::App& app, SearchFlags& flags) {
+  app.option_defaults()->group("Method");
+  BranchRule& branch = flags.numbers.branch;
+  const auto whole = [&app](const std::string& name, const std::string& description, int& target) {
+    // Ranges that depend on the method or the model are checked with it; here only what an int can hold.
+    add_value(app, name, "N", description, [name, &target](const std::string& text) {
+      target = static_cast<int>(parse_integer(name, text, std::numeric_limits<int>::min()));
+    });
+  };
+  const auto number = [&app](const std::string& name, const std::string& description, auto set) {
+    add_value(app, name, "X", description, [name, set](const std::string& text) { set(parse_number(name, text)); });
+  };
+  add_value(app, "--method", "NAME", "how to decode; see dts methods (default dts-stable)",
+            [&](const std::string& text) { flags.method = text; });
+  whole("--branch-k", "children of a decision token (default 3)", branch.k);
+  whole("--max-branches", "branches that live at once, at most (default 48)", branch.max_branches);
+  whole("--votes", "finished trajectories that vote (default 8)", flags.numbers.votes);
+  whole("--samples", "trajectories that short-m@k starts (default 48)", flags.numbers.samples);
+  number("--tau-v", "varentropy from which a token is a decision, nats^2; inf never branches (default 1.5)",
+         [&](double value) { branch.tau_v = value; });
+  number("--tau-h", "entropy up to which a token is a decision, nats (default 2.5)",
+         [&](double value) { branch.tau_h = value; });
+  number("--stat-temp", "temperature of the statistics; the thresholds belong to it (default 0.6)",
+         [&](double value) { flags.stat_temperature = static_cast<float>(value); });
+  add_choice<Criterion>(
+      app, "--criterion", branch.criterion,
+      {{"decision", Criterion::kDecision}, {"high-entropy", Criterion::kHighEntropy}, {"either", Criterion::kEither}},
+      "what makes a decision token (default decision: low entropy, high varentropy)");
+  add_choice<Freeze>(app, "--freeze", branch.freeze,
+                     {{"temporary", Freeze::kTemporary}, {"permanent", Freeze::kPermanent}},
+                     "whether branching resumes below the cap (default temporary: it does)");
+  add_value(app, "-s,--seed", "N", "seed of the random numbers; 'random' takes a new one (default 0)",
+            [&](const std::string& text) { flags.seed = parse_seed(text); });
+
+  app.option_defaults()->group("Budget");
+  add_value(app, "-n,--predict,--n-predict", "N",
+            "tokens a trajectory may have (default: what the context holds, at most 32768)",
+            [&](const std::string& text) { flags.predict = static_cast<int>(parse_integer("--predict", text, 1)); });
+  add_value(
+      app, "--max-total-tokens", "N", "tokens over all branches (default: no limit)", [&](const std::string& text) {
+        flags.max_total_tokens = parse_integer("--max-total-tokens", text, 1, std::numeric_limits<std::int64_t>::max());
+      });
+  add_value(app, "--max-seconds", "X", "time for prompt and decoding (default: no limit)",
+            [&](const std::string& text) { flags.max_seconds = parse_seconds(text); });
+}
+
+}  // namespace dts::cli

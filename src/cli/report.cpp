@@ -1,0 +1,215 @@
+#include "cli/report.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/skeleton.h"
+#include "cli/text.h"
+#include "dts/answer.h"
+
+namespace dts::cli {
+namespace {
+
+constexpr int kMaxTreeRows = 16;
+constexpr int kNameWidth = 11;
+
+std::string best_text(const TreeDocument& document) {
+  const SegmentId leaf = document.outcome.best_leaf;
+  return leaf == kNoSegment ? std::string() : trajectory_text(document, leaf);
+}
+
+std::string_view trimmed(std::string_view text) {
+  const std::size_t first = text.find_first_not_of(" \t\r\n");
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(" \t\r\n") - first + 1);
+}
+
+// Dims line by line: some pagers and terminals drop attributes at a line end.
+std::string dimmed(std::string_view text, bool colour) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    out += styled(text.substr(0, end), Style::kDim, colour) + "\n";
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return out;
+}
+
+std::string trace(const TreeDocument& document, bool colour) {
+  const std::string text = best_text(document);
+  const SplitText parts = split_thinking(text, document.opens_thinking);
+  std::string out;
+  const std::string_view thinking = trimmed(parts.thinking);
+  const std::string_view answer = trimmed(parts.answer);
+  if (!thinking.empty()) out += dimmed(printable(thinking), colour);
+  if (!thinking.empty() && !answer.empty()) out += "\n";
+  if (!answer.empty()) out += printable(answer) + "\n";
+  return out;
+}
+
+std::string_view why(StopReason reason) {
+  switch (reason) {
+    case StopReason::kRunning:
+      return "still running";
+    case StopReason::kEnoughFinished:
+      return "enough trajectories finished";
+    case StopReason::kNothingLive:
+      return "every trajectory ended";
+    case StopReason::kTokenBudget:
+      return "--max-total-tokens was spent: the best so far";
+    case StopReason::kTimeBudget:
+      return "--max-seconds were spent: the best so far";
+    case StopReason::kCancelled:
+      return "interrupted: the best so far";
+    case StopReason::kFailed:
+      return "failed";
+  }
+  return "";
+}
+
+class AccountText {
+ public:
+  explicit AccountText(bool colour) : colour_(colour) {}
+
+  void row(std::string_view name, std::string_view value) {
+    text_ += styled(pad(name, kNameWidth), Style::kDim, colour_).append(value).append("\n");
+  }
+  const std::string& text() const { return text_; }
+
+ private:
+  bool colour_;
+  std::string text_;
+};
+
+std::string account(const TreeDocument& document, const Glyphs& glyphs, bool colour) {
+  const Outcome& outcome = document.outcome;
+  const Account& a = outcome.account;
+  const TreeTimes& t = document.times;
+  AccountText out(colour);
+  out.row("method", fmt::format("{} {} {}", document.options.method.name, glyphs.separator,
+                                describe_settings(document.options, glyphs)));
+  out.row("model", fmt::format("{} {} {}", one_line(document.model), glyphs.separator,
+                               describe_sampling(document.options.sampling, glyphs)));
+  out.row("stopped", fmt::format("{}, step {}", why(outcome.reason), grouped(a.steps)));
+  out.row("branches", fmt::format("{} ({} finished, {} exhausted), at most {} live", grouped(a.branches),
+                                  outcome.finished.size(), a.exhausted, a.peak_live));
+  out.row("decisions", fmt::format("{} split{}", grouped(a.branch_events),
+                                   a.capped_decisions > 0 ? fmt::format(", {} had too little room under the cap",
+                                                                        grouped(a.capped_decisions))
+                                                          : std::string()));
+  out.row("tokens", fmt::format("{} over all branches, {} unique: {:.2f}x shared; prompt {}", grouped(a.branch_tokens),
+                                grouped(a.unique_tokens), a.sharing_ratio(), grouped(a.prompt_tokens)));
+  if (t.decode > 0) {
+    out.row("speed", fmt::format("{:.1f} unique tokens/s, {:.1f} steps/s",
+                                 static_cast<double>(a.unique_tokens) / t.decode, a.steps / t.decode));
+  }
+  out.row("time",
+          fmt::format("load {}, prefill {}, decode {}", seconds(t.load), seconds(t.prefill), seconds(t.decode)));
+  out.row("", fmt::format("of it: model {}, statistics {}, forks {}, bookkeeping {}", seconds(t.model),
+                          seconds(t.statistics), seconds(t.forks), seconds(t.bookkeeping)));
+  if (document.flops > 0) out.row("compute", fmt::format("{}FLOP, estimated", scaled(document.flops)));
+  return out.text();
+}
+
+std::string picture(const TreeDocument& document, const Terminal& terminal, int width) {
+  Outline outline = outline_of(document.tree, document.outcome.finished);
+  if (document.outcome.winner) outline.best = document.outcome.best_leaf;
+  std::string out;
+  const Skeleton skeleton = draw_skeleton(outline, width - 1, kMaxTreeRows, glyphs(terminal.unicode));
+  for (const StyledLine& line : skeleton.lines) out += line.render(terminal.colour, width) + "\n";
+  if (skeleton.hidden > 0) {
+    out += styled(fmt::format("and {} more branches; --save-tree FILE and dts tree FILE show all", skeleton.hidden),
+                  Style::kDim, terminal.colour) +
+           "\n";
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string describe_settings(const SearchOptions& options, const Glyphs& glyphs) {
+  const Method& method = options.method;
+  const BranchRule& rule = method.branch;
+  std::string out;
+  const auto add = [&](const std::string& part) {
+    if (!out.empty()) out += fmt::format(" {} ", glyphs.separator);
+    out += part;
+  };
+  if (rule.enabled) {
+    add(fmt::format("K {}", rule.k));
+    add(fmt::format("cap {}{}", rule.max_branches, rule.freeze == Freeze::kPermanent ? " (permanent)" : ""));
+  } else if (method.width > 1) {
+    add(fmt::format("{} trajectories", method.width));
+  }
+  if (method.stop.finished != StopRule::kAll && method.stop.finished > 1)
+    add(fmt::format("votes {}", method.stop.finished));
+  if (rule.enabled) {
+    if (rule.criterion == Criterion::kHighEntropy) {
+      add(fmt::format("H >= {}", rule.tau_h));
+    } else {
+      add(fmt::format("VE >= {}, H <= {}{}", rule.tau_v, rule.tau_h,
+                      rule.criterion == Criterion::kEither ? " or above" : ""));
+    }
+    add(fmt::format("stat-temp {}", options.stat_temperature));
+  }
+  add(fmt::format("seed {}", options.seed));
+  return out;
+}
+
+std::string describe_sampling(const SamplingOptions& sampling, const Glyphs& glyphs) {
+  std::string out = fmt::format("temp {}", sampling.temperature);
+  const std::string gap = fmt::format(" {} ", glyphs.separator);
+  if (sampling.top_k > 0) out += gap + fmt::format("top-k {}", sampling.top_k);
+  if (sampling.top_p < 1) out += gap + fmt::format("top-p {}", sampling.top_p);
+  if (sampling.min_p > 0) out += gap + fmt::format("min-p {}", sampling.min_p);
+  return out;
+}
+
+std::string answer_text(const TreeDocument& document) {
+  const Outcome& outcome = document.outcome;
+  const std::string text = best_text(document);
+  const std::string_view answer = trimmed(split_thinking(text, document.opens_thinking).answer);
+  if (!answer.empty()) return printable(answer);
+  return outcome.winner ? printable(outcome.finished[*outcome.winner].answer) : std::string();
+}
+
+std::string report_text(const TreeDocument& document, const Terminal& terminal) {
+  const Outcome& outcome = document.outcome;
+  const Glyphs& g = glyphs(terminal.unicode);
+  const int width = terminal.interactive ? terminal.size().columns : 100;
+  std::string out = trace(document, terminal.colour);
+  const auto heading = [&](std::string_view text) { out += "\n" + styled(text, Style::kBold, terminal.colour) + "\n"; };
+
+  if (!outcome.winner) {
+    heading("no trajectory finished");
+    if (!out.empty() && outcome.best_leaf != kNoSegment) out += "above is the most probable one, unfinished\n";
+  } else {
+    const FinishedTrace& winner = outcome.finished[*outcome.winner];
+    heading("answer");
+    const std::string answer = one_line(winner.answer);
+    out += styled(answer.empty() ? "(none was found in the trajectory)" : answer, Style::kCyan, terminal.colour);
+    out += styled(fmt::format("  from trajectory {} of {}, {} tokens, mean log-probability {:.3f}", *outcome.winner + 1,
+                              outcome.finished.size(), grouped(winner.length), winner.mean_logprob),
+                  Style::kDim, terminal.colour) +
+           "\n";
+    if (outcome.finished.size() > 1) {
+      heading("votes");
+      std::vector<AnswerCount> votes = outcome.votes;
+      for (AnswerCount& count : votes) count.answer = one_line(count.answer);
+      const auto silent = std::count_if(outcome.finished.begin(), outcome.finished.end(),
+                                        [](const FinishedTrace& f) { return f.answer.empty(); });
+      for (const StyledLine& line : vote_lines(votes, static_cast<int>(silent), width, 12, g)) {
+        out += line.render(terminal.colour, width).substr(1) + "\n";
+      }
+    }
+  }
+  if (document.tree.segments().size() > 1) {
+    heading("tree");
+    out += picture(document, terminal, width);
+  }
+  heading("account");
+  return out + account(document, g, terminal.colour);
+}
+
+}  // namespace dts::cli

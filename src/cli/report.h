@@ -1,0 +1,23 @@
+// The end of `dts run`: the winning trace, the answer, the vote and the account.
+#pragma once
+
+#include <string>
+
+#include "cli/frame.h"
+#include "cli/terminal.h"
+#include "dts/tree_file.h"
+
+namespace dts::cli {
+
+// What `--method` and its numbers came to: "K 3 · cap 48 · votes 8 · tau-v 1.5 · tau-h 2.5 · seed 0"
+std::string describe_settings(const SearchOptions& options, const Glyphs& glyphs);
+std::string describe_sampling(const SamplingOptions& sampling, const Glyphs& glyphs);
+
+// What the user reads of the best trajectory, or, where it never left its thinking, the answer found in it. No line
+// end.
+std::string answer_text(const TreeDocument& document);
+
+// The whole report. `terminal` is what it is printed on; everything a model or a file wrote is made printable.
+std::string report_text(const TreeDocument& document, const Terminal& terminal);
+
+}  // namespace dts::cli

@@ -1,0 +1,310 @@
+// `dts run`: one question, decoded as a tree, watched and answered.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <filesystem>
+#include <memory>
+#include <span>
+
+#include "cli/arguments.h"
+#include "cli/builtin_model.h"
+#include "cli/commands.h"
+#include "cli/interrupt.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/prompt_source.h"
+#include "cli/report.h"
+#include "cli/text.h"
+#include "cli/view.h"
+#include "dts/answer.h"
+#include "dts/error.h"
+#include "dts/llama.h"
+#include "dts/scheduler.h"
+#include "dts/tree_file.h"
+
+namespace dts::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct RunFlags {
+  PromptSource prompt;
+  std::string system;
+  bool raw = false;
+  ModelFlags model;
+  SamplingFlags sampling;
+  SearchFlags search;
+  bool json = false;
+  std::string save_tree;
+  bool verbose = false;
+  bool quiet = false;
+  bool no_colour = false;
+};
+
+double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// Fails now rather than after minutes of decoding.
+void check_writable(const std::string& path) {
+  if (path.empty() || path == "-") return;
+  const std::filesystem::path parent = std::filesystem::absolute(path).parent_path();
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    throw Error(fmt::format("--save-tree '{}': it is a directory, not a file", path));
+  }
+  if (access(parent.c_str(), W_OK) != 0) {
+    throw Error(fmt::format("--save-tree '{}': cannot write in {}: {}", path, parent.string(), strerror(errno)));
+  }
+}
+
+// The prompt as the model sees it.
+ChatPrompt make_prompt(const RunFlags& flags, const std::string& question, const Vocabulary& vocabulary) {
+  if (flags.raw) {
+    const std::string_view text = question;
+    const std::size_t end = text.find_last_not_of(" \t\r\n");
+    return {question, vocabulary.tokenize_prompt(question), text.substr(0, end + 1).ends_with("<think>")};
+  }
+  std::vector<ChatMessage> messages;
+  if (!flags.system.empty()) messages.push_back({"system", flags.system});
+  messages.push_back({"user", question});
+  return vocabulary.chat(messages);
+}
+
+// Tokens a branch must hold for the prompt and a trajectory; 0: as many as the model and memory allow.
+int choose_context(const RunFlags& flags, const LlamaModel& model, int prompt_tokens) {
+  const int trained = model.training_context();
+  int context = flags.model.context_size;
+  if (context == 0 && flags.search.predict) {
+    const std::int64_t wanted = std::int64_t{prompt_tokens} + *flags.search.predict;
+    context = static_cast<int>(std::min<std::int64_t>(wanted, trained > 0 ? trained : wanted));
+  }
+  const int room = context > 0 ? context : trained;
+  if (room > 0 && prompt_tokens >= room) {
+    const bool by_flag = flags.model.context_size > 0;
+    throw usage_error(fmt::format("the prompt has {} tokens, but {} holds {}: {}", prompt_tokens,
+                                  by_flag ? "the context (--ctx-size)" : "the model's context", room,
+                                  by_flag ? "raise it or shorten the prompt" : "shorten the prompt"));
+  }
+  return context;
+}
+
+// While a large model is read: one line that is gone afterwards.
+class LoadingLine {
+ public:
+  LoadingLine(const Terminal& terminal, bool shown) : shown_(shown && terminal.interactive) {}
+  ~LoadingLine() {
+    if (percent_ >= 0) write_stderr("\r\x1b[K");
+  }
+  LoadingLine(const LoadingLine&) = delete;
+  LoadingLine& operator=(const LoadingLine&) = delete;
+
+  void show(float fraction) {
+    const int percent = static_cast<int>(100 * fraction);
+    if (!shown_ || percent == percent_ || since(start_) < 0.25) return;
+    percent_ = percent;
+    write_stderr(fmt::format("\rloading the model {}%\x1b[K", percent));
+  }
+
+ private:
+  bool shown_;
+  int percent_ = -1;
+  Clock::time_point start_ = Clock::now();
+};
+
+std::unique_ptr<LlamaModel> load_model(const RunFlags& flags, const Terminal& terminal) {
+  const ModelFileGuard file(flags.model.path.empty() ? find_builtin_model() : ModelFile{flags.model.path});
+  if (file.get().stand_in && !flags.quiet) {
+    print_note(
+        "there is no built-in model here; a tiny one with random weights stands in, and its answers mean nothing");
+  }
+  LoadingLine line(terminal, !flags.quiet && !flags.json);
+  LlamaModelOptions options;
+  options.path = file.get().path;
+  options.gpu_layers = flags.model.gpu_layers;
+  options.on_load = [&line](float fraction) {
+    line.show(fraction);
+    return !Interrupt::requested();
+  };
+  return std::make_unique<LlamaModel>(options);
+}
+
+void print_facts(const LlamaModel& model, const MemoryPlan& plan) {
+  write_stderr(fmt::format("model    {} ({}), {} parameters, {} bytes, trained for {} tokens\n{}\n",
+                           one_line(model.name()), one_line(model.architecture()),
+                           scaled(static_cast<double>(model.parameters())), grouped(model.size_bytes()),
+                           grouped(model.training_context()), plan.to_string()));
+}
+
+RunTitle make_title(const LlamaModel& model, const SearchOptions& options, const std::string& question,
+                    const Glyphs& glyphs) {
+  RunTitle title;
+  title.model = one_line(model.name());
+  title.method = options.method.name;
+  title.settings = describe_settings(options, glyphs);
+  title.sampling = describe_sampling(options.sampling, glyphs);
+  title.question = one_line(question);
+  title.max_live = options.method.max_live();
+  title.wanted = options.method.stop.finished == StopRule::kAll ? options.method.width : options.method.stop.finished;
+  return title;
+}
+
+std::unique_ptr<View> choose_view(const RunFlags& flags, const RunTitle& title, const Terminal& terminal) {
+  if (flags.quiet || flags.json) return make_silent_view();
+  return terminal.interactive ? make_live_view(title, terminal) : make_line_view(title);
+}
+
+// Decodes to the end, or until a first Ctrl-C, and fills in `document`'s tree, outcome and times.
+void decode(Engine& engine, const Vocabulary& vocabulary, View& view, double max_seconds, TreeDocument& document) {
+  // Control tokens a model writes are part of its text, but for the one that ends it.
+  const auto piece = [&vocabulary](Token token) {
+    return vocabulary.is_end(token) ? std::string() : vocabulary.piece(token, true);
+  };
+  SearchText text;
+  text.is_end = [&vocabulary](Token token) { return vocabulary.is_end(token); };
+  text.answer_of = [&document, piece](std::span<const Token> tokens) {
+    std::string all;
+    for (const Token token : tokens) all += piece(token);
+    return extract_answer(all, document.opens_thinking);
+  };
+  auto search = std::make_shared<Search>(document.prompt_tokens, document.options, text, vocabulary.size());
+  Snapshotter snapshotter(*search, vocabulary);
+  search->on_event = [&](const SearchEvent& event) { snapshotter.on_event(event); };
+
+  JobTimes wall;
+  Job job;
+  job.search = search;
+  job.max_seconds = max_seconds;
+  job.on_prefill = [&](const JobProgress& progress) { view.prefilling(progress.prefilled, progress.prompt); };
+  job.on_done = [&](const JobTimes& times) { wall = times; };
+
+  const EngineTimes before = engine.times();
+  Scheduler scheduler(engine);
+  const JobId id = scheduler.submit(std::move(job));
+  bool cancelled = false;
+  while (scheduler.step()) {
+    if (Interrupt::requested() && !cancelled) {
+      cancelled = true;
+      scheduler.cancel(id);
+      view.stopping();
+    }
+    if (search->step() > 0) view.stepped(snapshotter);
+  }
+  const EngineTimes after = engine.times();
+
+  document.tree = search->tree();
+  document.texts = segment_texts(document.tree, piece);
+  document.outcome = search->outcome();
+  document.times.queued = wall.queued;
+  document.times.prefill = wall.prefill;
+  document.times.decode = wall.decode;
+  document.times.model = after.model - before.model;
+  document.times.statistics = after.statistics - before.statistics;
+  document.times.forks = after.forks - before.forks;
+  document.times.bookkeeping = scheduler.bookkeeping_seconds();
+  const Account& account = document.outcome.account;
+  const EngineInfo& info = engine.info();
+  // The prompt's last token is the first one fed.
+  document.flops = info.flops_per_token * static_cast<double>(account.prompt_tokens - 1 + account.fed_tokens) +
+                   info.flops_per_attended * static_cast<double>(account.attended_tokens);
+}
+
+int print_result(const RunFlags& flags, const TreeDocument& document) {
+  const Outcome& outcome = document.outcome;
+  if (!flags.save_tree.empty()) save_tree(flags.save_tree, document);
+  if (flags.json) {
+    write_stdout(to_json_text(document));
+  } else if (flags.quiet) {
+    if (outcome.winner) write_stdout(answer_text(document) + "\n");
+  } else {
+    write_stdout(report_text(document, detect_terminal(STDOUT_FILENO, flags.no_colour)));
+  }
+  if (outcome.reason == StopReason::kFailed) throw Error(outcome.error);
+  return outcome.winner ? kExitAnswered : kExitUnfinished;
+}
+
+int run(const RunFlags& flags) {
+  SearchOptions options = flags.search.options();
+  validate(flags.sampling.over({}));
+  check_writable(flags.save_tree);
+  TreeDocument document;
+  document.question = read_prompt(flags.prompt);
+
+  const Interrupt interrupt;
+  const Terminal terminal = detect_terminal(STDERR_FILENO, flags.no_colour);
+  const Clock::time_point start = Clock::now();
+  const std::unique_ptr<LlamaModel> model = load_model(flags, terminal);
+  document.model = model->name();
+  options.sampling = flags.sampling.over(model->recommended_sampling());
+  validate(options, model->vocabulary().size());
+
+  const ChatPrompt prompt = make_prompt(flags, document.question, model->vocabulary());
+  document.prompt = prompt.text;
+  document.prompt_tokens = prompt.tokens;
+  document.opens_thinking = prompt.opens_thinking;
+  const auto prompt_tokens = static_cast<int>(prompt.tokens.size());
+  const LlamaEngineOptions engine_options =
+      flags.model.engine(options.method.max_live(), choose_context(flags, *model, prompt_tokens));
+  if (flags.verbose) print_facts(*model, plan_memory(*model, engine_options));
+  const std::unique_ptr<Engine> engine = make_llama_engine(*model, engine_options);
+  document.times.load = since(start);
+
+  const int room = engine->info().context_length - prompt_tokens;
+  if (room < 1) {
+    throw usage_error(fmt::format("the prompt has {} tokens, but the context (--ctx-size) holds {}: shorten the prompt",
+                                  prompt_tokens, engine->info().context_length));
+  }
+  if (flags.search.predict && *flags.search.predict > room && !flags.quiet) {
+    print_note(fmt::format("--predict is {}, but beside the prompt the context (--ctx-size) has room for {}",
+                           *flags.search.predict, room));
+  }
+  options.max_tokens = std::min(options.max_tokens, room);
+  document.options = options;
+
+  const RunTitle title = make_title(*model, options, document.question, glyphs(terminal.unicode));
+  const std::unique_ptr<View> view = choose_view(flags, title, terminal);
+  decode(*engine, model->vocabulary(), *view, flags.search.max_seconds, document);
+  view->close();
+  return print_result(flags, document);
+}
+
+}  // namespace
+
+void add_run_command(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("run", "answer one question");
+  auto flags = std::make_shared<RunFlags>();
+  command->footer(
+      "The prompt is read from PROMPT, -p, -f or standard input. Ctrl-C ends the search and gives the best answer so "
+      "far;\n"
+      "a second one quits at once.\n\n"
+      "  dts run -m model.gguf \"How many primes are below 50?\"\n"
+      "  dts run -m model.gguf --method dts-greedy --save-tree tree.json -f question.txt\n"
+      "  dts run -m model.gguf --json < question.txt | dts tree - --format html");
+  command->option_defaults()->group("Prompt");
+  add_value(*command, "prompt", "PROMPT", "the question",
+            [flags](const std::string& text) { flags->prompt.argument = text; });
+  add_value(*command, "-p,--prompt", "TEXT", "the question",
+            [flags](const std::string& text) { flags->prompt.text = text; });
+  add_value(*command, "-f,--file", "FILE", "file with the question; - is standard input",
+            [flags](const std::string& text) { flags->prompt.file = text; });
+  add_value(*command, "--system", "TEXT", "system message", [flags](const std::string& text) { flags->system = text; });
+  command->add_flag("--raw", flags->raw, "give the model the prompt as it is, without its chat template");
+  add_model_options(*command, flags->model);
+  add_search_options(*command, flags->search);
+  add_sampling_options(*command, flags->sampling);
+
+  command->option_defaults()->group("Output");
+  command->add_flag("--json", flags->json, "one JSON document with the whole tree, and nothing else");
+  add_value(*command, "--save-tree", "FILE", "keep the tree for dts tree", [flags](const std::string& text) {
+    if (text.empty()) throw usage_error("--save-tree is '': it must be a file");
+    flags->save_tree = text;
+  });
+  command->add_flag("--verbose", flags->verbose, "also the model's facts and the memory plan");
+  command->add_flag("--quiet", flags->quiet, "the answer alone");
+  command->add_flag("--no-color", flags->no_colour, "no colours (as the environment's NO_COLOR)");
+  command->callback([flags, &exit_code] { exit_code = run(*flags); });
+}
+
+}  // namespace dts::cli

@@ -1,0 +1,26 @@
+// The tree's skeleton in characters: one row a trajectory, tokens from left to right.
+//
+//   ────┬──────────┬────────●
+//       │          └────✔ 42
+//       ├───────────✘
+//       └──────●
+#pragma once
+
+#include <vector>
+
+#include "cli/snapshot.h"
+#include "cli/styled.h"
+#include "cli/terminal.h"
+
+namespace dts::cli {
+
+struct Skeleton {
+  std::vector<StyledLine> lines;
+  int hidden = 0;  // trajectories that found no room
+};
+
+// At most `max_rows` rows of at most `width` cells. When there are more trajectories than rows, the finished ones come
+// first, then the living from the oldest on, then what ended without an answer.
+Skeleton draw_skeleton(const Outline& outline, int width, int max_rows, const Glyphs& glyphs);
+
+}  // namespace dts::cli

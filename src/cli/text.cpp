@@ -1,0 +1,87 @@
+#include "cli/text.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace dts::cli {
+
+std::optional<std::size_t> find_invalid_utf8(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const draw::Character character = decode_utf8(text, at);
+    if (!character.valid) return at;
+    at += character.size;
+  }
+  return std::nullopt;
+}
+
+std::string_view complete_utf8(std::string_view text) {
+  // A character's first byte is at most three before its last.
+  for (std::size_t back = 1; back <= std::min<std::size_t>(3, text.size()); ++back) {
+    const std::size_t at = text.size() - back;
+    if (decode_utf8(text, at).truncated) return text.substr(0, at);
+  }
+  return text;
+}
+
+std::string pad(std::string_view text, int width) {
+  std::string out(text);
+  const int missing = width - display_width(text);
+  if (missing > 0) out.append(static_cast<std::size_t>(missing), ' ');
+  return out;
+}
+
+std::vector<std::string> wrap(std::string_view text, int width) {
+  std::vector<std::string> lines;
+  width = std::max(width, 2);  // the widest character
+  while (true) {
+    const std::size_t newline = text.find('\n');
+    std::string_view paragraph = text.substr(0, newline);
+    while (true) {
+      std::string_view line = fit(paragraph, width);
+      if (line.size() < paragraph.size()) {
+        const std::size_t space = paragraph[line.size()] == ' ' ? line.size() : line.rfind(' ');
+        if (space != std::string_view::npos && space > 0) line = line.substr(0, space);
+      }
+      lines.emplace_back(line);
+      paragraph.remove_prefix(line.size());
+      if (paragraph.empty()) break;
+      if (paragraph.front() == ' ') paragraph.remove_prefix(1);
+    }
+    if (newline == std::string_view::npos) break;
+    text.remove_prefix(newline + 1);
+  }
+  return lines;
+}
+
+std::string grouped(std::int64_t number) {
+  std::string digits = std::to_string(number);
+  const std::size_t first = number < 0 ? 1 : 0;
+  for (std::size_t i = digits.size(); i > first + 3;) {
+    i -= 3;
+    digits.insert(i, 1, ',');
+  }
+  return digits;
+}
+
+std::string seconds(double value) {
+  if (value < 10) return fmt::format("{:.2f} s", value);
+  if (value < 60) return fmt::format("{:.1f} s", value);
+  const auto whole = static_cast<std::int64_t>(value);
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
+}
+
+std::string scaled(double value) {
+  constexpr std::array kPrefixes = {"", "k", "M", "G", "T", "P", "E"};
+  std::size_t i = 0;
+  while (value >= 999.5 && i + 1 < kPrefixes.size()) {
+    value /= 1000;
+    ++i;
+  }
+  const int decimals = i == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2;
+  return fmt::format("{:.{}f}{}{}", value, decimals, i == 0 ? "" : " ", kPrefixes[i]);
+}
+
+}  // namespace dts::cli
