@@ -40,7 +40,7 @@ esac
 
 [ -n "$packages" ] || exit 0
 install="apt-get install -y --no-install-recommends$packages"
-echo "setup: installing$packages"
+echo "setup: installing Debian packages:$packages"
 
 if [ "$(id -u)" = 0 ]; then
   as_root='env'
@@ -53,9 +53,12 @@ else
 fi
 # Lock::Timeout: a machine that has just started may be updating itself.
 apt_get="$as_root DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3"
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
 # Word splitting is meant: both hold several words.
 # shellcheck disable=SC2086
-if ! { $apt_get update && $apt_get install -y --no-install-recommends $packages </dev/null; }; then
+if ! { $apt_get update && $apt_get install -y --no-install-recommends $packages; } >"$log" 2>&1 </dev/null; then
+  cat "$log" >&2
   echo "setup: apt-get failed; its words are above. By hand: apt-get update && $install" >&2
   exit 1
 fi
