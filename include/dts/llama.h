@@ -54,10 +54,10 @@ class LlamaModel {
 struct LlamaEngineOptions {
   int max_branches = 48;   // branches open at once, over all searches; <= 255
   int context_length = 0;  // tokens a branch may hold; 0: as many as the model was trained for and memory allows
-  int threads = 0;         // 0: one per core
+  int threads = 0;         // 0: one per core; fewer for a very small model
   KvType kv_type = KvType::kF16;
   KvLayout kv_layout = KvLayout::kStreams;
-  Toggle flash_attention = Toggle::kAuto;  // auto: on for GPUs, off for the CPU
+  Toggle flash_attention = Toggle::kAuto;  // auto: on for GPUs and where q8_0 needs it, off for the CPU
   // Pad a lone branch's step with a second token, so that its logits are bitwise those it has in any batch. Auto: on
   // for the CPU; GPUs are not batch-invariant anyway.
   Toggle batch_invariant = Toggle::kAuto;
@@ -65,15 +65,19 @@ struct LlamaEngineOptions {
 
 // What the engine will allocate at most, in bytes. Made, and checked against the memory there is, before allocating.
 struct MemoryPlan {
-  int streams = 0;        // KV streams at full size
-  int cells = 0;          // tokens a stream holds at full size
+  int context_length = 0;  // tokens a branch may hold
+  KvLayout layout = KvLayout::kStreams;
+  KvType kv_type = KvType::kF16;
+  bool flash_attention = false;
+  int streams = 0;        // KV streams at full size: one a branch and one for padding
+  int cells = 0;          // tokens a stream holds at full size; unified: the whole pool
   int first_streams = 0;  // what it starts with; both grow in tiers
   int first_cells = 0;
   std::int64_t bytes_per_cell = 0;
-  std::int64_t kv_bytes = 0;       // at full size
-  std::int64_t growth_bytes = 0;   // extra while growing to the last tier
-  std::int64_t compute_bytes = 0;  // estimate: activations, masks, logits
-  std::int64_t available_bytes = 0;
+  std::int64_t kv_bytes = 0;         // at full size
+  std::int64_t growth_bytes = 0;     // extra while growing to the last tier
+  std::int64_t compute_bytes = 0;    // estimate: activations, masks, logits
+  std::int64_t available_bytes = 0;  // on the device that holds the KV, beside the weights
   std::int64_t needed_bytes() const { return kv_bytes + growth_bytes + compute_bytes; }
   std::string to_string() const;  // for people, several lines
 };

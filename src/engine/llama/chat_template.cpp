@@ -1,0 +1,135 @@
+#include "engine/llama/chat_template.h"
+
+#include <jinja/caps.h>
+#include <jinja/lexer.h>
+#include <jinja/parser.h>
+#include <jinja/runtime.h>
+#include <jinja/value.h>
+
+#include <algorithm>
+#include <array>
+#include <ctime>
+#include <exception>
+#include <string_view>
+#include <utility>
+
+#include "dts/error.h"
+
+namespace dts {
+namespace {
+
+// The parser and the runtime recurse into expressions; a real template nests a dozen deep and is a few dozen KiB long.
+constexpr std::size_t kMaxSourceBytes = std::size_t{1} << 20U;
+constexpr int kMaxNesting = 200;
+
+std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
+
+// Model files are untrusted, and a stack overflow cannot be caught: bound the nesting before parsing.
+void check_nesting(std::string_view source) {
+  int depth = 0;
+  int deepest = 0;
+  for (const char c : source) {
+    if (c == '(' || c == '[' || c == '{') deepest = std::max(deepest, ++depth);
+    if (c == ')' || c == ']' || c == '}') depth = std::max(0, depth - 1);
+  }
+  if (source.size() > kMaxSourceBytes || deepest > kMaxNesting) {
+    throw Error("the model's chat template is too large or nested too deeply to be a real one; --raw goes without it");
+  }
+}
+
+std::string today(const char* format) {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  localtime_r(&now, &parts);
+  std::array<char, 64> text{};
+  return {text.data(), std::strftime(text.data(), text.size(), format, &parts)};
+}
+
+jinja::value string_value(const std::string& text, bool from_message = false) {
+  auto value = jinja::mk_val<jinja::value_string>(text);
+  if (from_message) value->val_str.mark_input();
+  return value;
+}
+
+}  // namespace
+
+struct ChatTemplate::Impl {
+  jinja::program program;
+  std::string source;
+  std::string bos;
+  std::string eos;
+  bool typed_content = false;  // the template reads content only as [{"type": "text", "text": ...}]
+};
+
+ChatTemplate::ChatTemplate(const std::string& source, std::string bos, std::string eos) {
+  check_nesting(source);
+  auto impl = std::make_unique<Impl>();
+  try {
+    jinja::lexer lexer;
+    const auto tokens = lexer.tokenize(source);
+    impl->program = jinja::parse_from_tokens(tokens);
+    impl->source = tokens.source;
+    const jinja::caps caps = jinja::caps_get(impl->program);
+    impl->typed_content = caps.supports_typed_content && !caps.supports_string_content;
+  } catch (const std::exception& error) {
+    throw Error("the model's chat template does not parse (" + first_line(error.what()) + "); --raw goes without it");
+  }
+  impl->bos = std::move(bos);
+  impl->eos = std::move(eos);
+  impl_ = std::move(impl);
+}
+
+ChatTemplate::~ChatTemplate() = default;
+ChatTemplate::ChatTemplate(ChatTemplate&&) noexcept = default;
+ChatTemplate& ChatTemplate::operator=(ChatTemplate&&) noexcept = default;
+
+std::vector<PromptPart> ChatTemplate::render(std::span<const ChatMessage> messages) const {
+  std::vector<PromptPart> prompt;
+  try {
+    auto list = jinja::mk_val<jinja::value_array>();
+    for (const ChatMessage& message : messages) {
+      auto entry = jinja::mk_val<jinja::value_object>();
+      entry->insert("role", string_value(message.role));
+      const jinja::value content = string_value(message.content, /*from_message=*/true);
+      if (impl_->typed_content) {
+        auto part = jinja::mk_val<jinja::value_object>();
+        part->insert("type", string_value("text"));
+        part->insert("text", content);
+        auto parts = jinja::mk_val<jinja::value_array>();
+        parts->push_back(part);
+        entry->insert("content", parts);
+      } else {
+        entry->insert("content", content);
+      }
+      list->push_back(entry);
+    }
+
+    jinja::context context(impl_->source);
+    context.set_val("messages", list);
+    context.set_val("bos_token", string_value(impl_->bos));
+    context.set_val("eos_token", string_value(impl_->eos));
+    context.set_val("enable_thinking", jinja::mk_val<jinja::value_bool>(true));
+    context.set_val("add_generation_prompt", jinja::mk_val<jinja::value_bool>(true));
+    // llama.cpp's own extras, which some templates ask for.
+    context.set_val("datetime", string_value(today("%b %d %Y")));
+    context.set_val("date_string", string_value(today("%d %b %Y")));
+
+    jinja::runtime runtime(context);
+    const jinja::value_string text = jinja::runtime::gather_string_parts(runtime.execute(impl_->program));
+    for (const jinja::string_part& part : text->val_str.parts) {
+      if (!part.val.empty()) prompt.push_back({.text = part.val, .from_message = part.is_input});
+    }
+  } catch (const std::exception& error) {
+    throw Error("the model's chat template cannot render these messages: " + first_line(error.what()));
+  }
+  return prompt;
+}
+
+bool opens_thinking(std::span<const PromptPart> prompt) {
+  std::string tail;
+  for (const PromptPart& part : prompt) tail = part.from_message ? std::string() : tail + part.text;
+  const auto opened = tail.rfind("<think>");
+  return opened != std::string::npos && tail.find("</think>", opened) == std::string::npos;
+}
+
+}  // namespace dts

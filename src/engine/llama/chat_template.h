@@ -1,0 +1,41 @@
+// A model's chat template: Jinja, run by llama.cpp's own engine.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dts/vocabulary.h"
+
+namespace dts {
+
+// A stretch of a rendered prompt. What a message's author wrote is told apart from what the template wrote, so that
+// control tokens spelt in a message can be kept from becoming control tokens.
+struct PromptPart {
+  std::string text;
+  bool from_message = false;
+};
+
+// Immutable once made: any number of threads may render.
+class ChatTemplate {
+ public:
+  // `bos` and `eos` are the texts of those tokens; empty where the vocabulary has none. Throws dts::Error, in one line,
+  // when the template does not parse.
+  ChatTemplate(const std::string& source, std::string bos, std::string eos);
+  ~ChatTemplate();
+  ChatTemplate(ChatTemplate&&) noexcept;
+  ChatTemplate& operator=(ChatTemplate&&) noexcept;
+
+  // With a generation prompt, thinking enabled and no tools. Throws dts::Error when the template refuses the messages.
+  std::vector<PromptPart> render(std::span<const ChatMessage> messages) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<const Impl> impl_;
+};
+
+// Does the template itself end inside an opened <think>? Looks only at what follows the last message.
+bool opens_thinking(std::span<const PromptPart> prompt);
+
+}  // namespace dts

@@ -1,0 +1,205 @@
+#include "engine/llama/gguf_file.h"
+
+#include <fmt/format.h>
+#include <gguf.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <system_error>
+
+#include "dts/error.h"
+#include "engine/llama/log.h"
+
+namespace dts {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct GgufDeleter {
+  void operator()(gguf_context* gguf) const { gguf_free(gguf); }
+};
+using GgufPtr = std::unique_ptr<gguf_context, GgufDeleter>;
+
+[[noreturn]] void fail(const std::string& path, const std::string& why) { throw Error(path + ": " + why); }
+
+std::string printable(const char* bytes, std::size_t size) {
+  std::string text;
+  for (std::size_t i = 0; i < size; ++i) {
+    const auto byte = static_cast<unsigned char>(bytes[i]);
+    text += byte >= 0x20 && byte < 0x7F ? std::string(1, bytes[i]) : fmt::format("\\x{:02x}", byte);
+  }
+  return text;
+}
+
+// Everything that can be told without parsing. Returns the file's size in bytes.
+std::uintmax_t check_header(const std::string& path) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found) fail(path, "no such file; a GGUF model is expected");
+  if (error) fail(path, "cannot open the model: " + error.message());
+  if (fs::is_directory(status)) fail(path, "is a directory; name the GGUF file in it");
+  if (!fs::is_regular_file(status)) fail(path, "is not a regular file; a GGUF model is expected");
+  const std::uintmax_t size = fs::file_size(path, error);
+  if (error) fail(path, "cannot read the model: " + error.message());
+  if (size == 0) fail(path, "is empty; a GGUF model is expected");
+
+  std::ifstream file(path, std::ios::binary);
+  if (!file) fail(path, std::string("cannot open the model: ") + std::strerror(errno));
+  std::array<char, 8> head{};
+  file.read(head.data(), head.size());
+  const auto got = static_cast<std::size_t>(file.gcount());
+  if (got < 4 || std::memcmp(head.data(), "GGUF", 4) != 0) {
+    fail(path, fmt::format("is not a GGUF model: it begins with '{}' instead of 'GGUF'",
+                           printable(head.data(), std::min<std::size_t>(got, 4))));
+  }
+  // The smallest header: magic, version, number of tensors, number of key-value pairs.
+  if (size < 24) fail(path, fmt::format("is truncated: {} bytes are too few for a GGUF header", size));
+  std::uint32_t version = 0;
+  std::memcpy(&version, head.data() + 4, sizeof version);
+  if (version < 2 || version > 3) {
+    fail(path, fmt::format("has GGUF version {}; versions 2 and 3 (little-endian) can be read", version));
+  }
+  return size;
+}
+
+// Element `index` of integers of whatever type they were stored as; nothing when it is no integer.
+std::optional<std::int64_t> integer(gguf_type type, const void* data, std::size_t index) {
+  const auto at = [&]<typename T>(T) {
+    T value;
+    std::memcpy(&value, static_cast<const char*>(data) + index * sizeof(T), sizeof(T));
+    return value;
+  };
+  switch (type) {
+    case GGUF_TYPE_UINT8:
+      return at(std::uint8_t{});
+    case GGUF_TYPE_INT8:
+      return at(std::int8_t{});
+    case GGUF_TYPE_UINT16:
+      return at(std::uint16_t{});
+    case GGUF_TYPE_INT16:
+      return at(std::int16_t{});
+    case GGUF_TYPE_UINT32:
+      return at(std::uint32_t{});
+    case GGUF_TYPE_INT32:
+      return at(std::int32_t{});
+    case GGUF_TYPE_INT64:
+      return at(std::int64_t{});
+    case GGUF_TYPE_UINT64: {
+      const std::uint64_t value = at(std::uint64_t{});
+      if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) return std::nullopt;
+      return static_cast<std::int64_t>(value);
+    }
+    default:
+      return std::nullopt;
+  }
+}
+
+class Metadata {
+ public:
+  explicit Metadata(const gguf_context* gguf) : gguf_(gguf) {}
+
+  std::string text(const std::string& name) const {
+    const std::int64_t key = gguf_find_key(gguf_, name.c_str());
+    return key >= 0 && gguf_get_kv_type(gguf_, key) == GGUF_TYPE_STRING ? gguf_get_val_str(gguf_, key) : std::string();
+  }
+
+  // A scalar, or an array's element; a scalar stands for all elements.
+  std::optional<std::int64_t> number(const std::string& name, std::size_t index = 0) const {
+    const std::int64_t key = gguf_find_key(gguf_, name.c_str());
+    if (key < 0) return std::nullopt;
+    const gguf_type type = gguf_get_kv_type(gguf_, key);
+    if (type == GGUF_TYPE_STRING) return std::nullopt;
+    if (type != GGUF_TYPE_ARRAY) return integer(type, gguf_get_val_data(gguf_, key), 0);
+    const gguf_type element = gguf_get_arr_type(gguf_, key);
+    if (element == GGUF_TYPE_STRING || index >= gguf_get_arr_n(gguf_, key)) return std::nullopt;
+    return integer(element, gguf_get_arr_data(gguf_, key), index);
+  }
+
+  // A whole array of integers; empty when it is absent or of another type.
+  std::vector<std::int32_t> numbers(const std::string& name) const {
+    std::vector<std::int32_t> values;
+    const std::int64_t key = gguf_find_key(gguf_, name.c_str());
+    if (key < 0 || gguf_get_kv_type(gguf_, key) != GGUF_TYPE_ARRAY) return values;
+    const gguf_type element = gguf_get_arr_type(gguf_, key);
+    if (element == GGUF_TYPE_STRING) return values;
+    const void* data = gguf_get_arr_data(gguf_, key);
+    for (std::size_t i = 0; i < gguf_get_arr_n(gguf_, key); ++i) {
+      values.push_back(static_cast<std::int32_t>(integer(element, data, i).value_or(0)));
+    }
+    return values;
+  }
+
+ private:
+  const gguf_context* gguf_;
+};
+
+// llama.cpp maps the file and would read past its end.
+void check_size(const std::string& path, const gguf_context* gguf, std::uintmax_t size) {
+  std::uintmax_t end = gguf_get_data_offset(gguf);
+  for (std::int64_t i = 0; i < gguf_get_n_tensors(gguf); ++i) {
+    end = std::max<std::uintmax_t>(
+        end, gguf_get_data_offset(gguf) + gguf_get_tensor_offset(gguf, i) + gguf_get_tensor_size(gguf, i));
+  }
+  if (end > size) {
+    fail(path,
+         fmt::format("is truncated: it has {} of the {} bytes its header promises; download it again", size, end));
+  }
+}
+
+}  // namespace
+
+GgufFacts read_gguf(const std::string& path) {
+  initialise_llama();
+  const std::uintmax_t size = check_header(path);
+  forget_llama_errors();
+  const GgufPtr gguf(gguf_init_from_file(path.c_str(), {.no_alloc = true, .ctx = nullptr}));
+  if (!gguf) {
+    const std::string why = last_llama_error();
+    fail(path, "is a damaged or truncated GGUF file" + (why.empty() ? why : ": " + why));
+  }
+  check_size(path, gguf.get(), size);
+
+  const Metadata metadata(gguf.get());
+  GgufFacts facts;
+  facts.architecture = metadata.text("general.architecture");
+  if (facts.architecture.empty()) fail(path, "is a GGUF file without general.architecture: not a language model");
+  const bool split = metadata.number("split.count").value_or(1) > 1;
+  if (gguf_get_n_tensors(gguf.get()) == 0 && !split) {
+    fail(path, "holds a vocabulary only, no weights; a whole model is needed");
+  }
+  facts.name = metadata.text("general.name");
+  facts.description = metadata.text("general.description");
+
+  const auto key = [&](const char* suffix) { return facts.architecture + "." + suffix; };
+  const std::int64_t blocks = metadata.number(key("block_count")).value_or(0);
+  if (blocks < 1 || blocks > 4096) fail(path, fmt::format("has {} layers ({})", blocks, key("block_count")));
+  const std::int64_t embedding = metadata.number(key("embedding_length")).value_or(0);
+  for (std::int64_t layer = 0; layer < blocks; ++layer) {
+    const auto index = static_cast<std::size_t>(layer);
+    const std::int64_t heads = metadata.number(key("attention.head_count"), index).value_or(0);
+    const std::int64_t kv_heads = metadata.number(key("attention.head_count_kv"), index).value_or(heads);
+    const std::int64_t usual = heads > 0 ? embedding / heads : 0;
+    const std::int64_t key_length = metadata.number(key("attention.key_length")).value_or(usual);
+    const std::int64_t value_length = metadata.number(key("attention.value_length")).value_or(usual);
+    facts.heads = std::max(facts.heads, heads);
+    facts.key_length = std::max(facts.key_length, key_length);
+    facts.value_length = std::max(facts.value_length, value_length);
+    facts.layers.push_back({.key_width = kv_heads * key_length, .value_width = kv_heads * value_length});
+  }
+
+  facts.token_types = metadata.numbers("tokenizer.ggml.token_type");
+  for (const char* name :
+       {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"}) {
+    if (const auto id = metadata.number(name)) facts.end_tokens.push_back(static_cast<std::int32_t>(*id));
+  }
+  return facts;
+}
+
+}  // namespace dts

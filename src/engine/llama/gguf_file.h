@@ -1,0 +1,32 @@
+// What must be known of a GGUF file before llama.cpp opens it: that it is one, that it is whole, and the geometry that
+// llama.cpp's interface does not tell.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace dts {
+
+struct LayerGeometry {
+  std::int64_t key_width = 0;    // KV heads x key length: elements of K a token
+  std::int64_t value_width = 0;  // KV heads x value length
+};
+
+struct GgufFacts {
+  std::string architecture;           // general.architecture
+  std::string name;                   // general.name; empty when absent
+  std::string description;            // general.description; empty when absent
+  std::vector<LayerGeometry> layers;  // [block_count]
+  std::int64_t heads = 0;             // query heads; the most any layer has
+  std::int64_t key_length = 0;        // elements a head
+  std::int64_t value_length = 0;
+  std::vector<std::int32_t> token_types;  // [n_vocab] llama_token_type; empty when absent
+  std::vector<std::int32_t> end_tokens;   // eos, eot and eom as the metadata names them
+};
+
+// Throws dts::Error in one line when the file is missing, a directory, empty, foreign, of another version, truncated,
+// or holds no weights. Reads the header only.
+GgufFacts read_gguf(const std::string& path);
+
+}  // namespace dts

@@ -1,0 +1,18 @@
+// llama.cpp logs what it does to one process-wide callback. Ours prints nothing and keeps the errors of the calling
+// thread, so that a failure can be explained in one line.
+#pragma once
+
+#include <string>
+
+namespace dts {
+
+// Installs the callback and initialises llama.cpp's backends; once, whatever the number of calls.
+void initialise_llama();
+
+// Forgets what this thread has logged so far: call before the operation whose failure is to be explained.
+void forget_llama_errors();
+
+// The most telling error this thread has logged since, without llama.cpp's function names; empty when there is none.
+std::string last_llama_error();
+
+}  // namespace dts

@@ -1,0 +1,243 @@
+#include "engine/llama/memory_plan.h"
+
+#include <fmt/format.h>
+#include <ggml-backend.h>
+#include <ggml.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "dts/error.h"
+#include "engine/llama/system.h"
+
+namespace dts {
+namespace {
+
+constexpr int kCellQuantum = 256;  // llama.cpp rounds a stream up to it
+constexpr int kFirstStreams = 8;
+constexpr int kLeastContext = 512;  // below it, "as much as memory allows" is too little to be of use
+
+// Forks copy whole streams, so a CPU starts with short ones; a GPU copies fast but grows through the host.
+int first_cells(bool on_gpu) { return on_gpu ? 4096 : 512; }
+
+int round_up(std::int64_t tokens) {
+  return static_cast<int>((tokens + kCellQuantum - 1) / kCellQuantum * kCellQuantum);
+}
+
+std::string gibibytes(std::int64_t bytes) {
+  const double mebibytes = static_cast<double>(bytes) / (1024.0 * 1024.0);
+  return mebibytes >= 1024.0 ? fmt::format("{:.1f} GiB", mebibytes / 1024.0) : fmt::format("{:.1f} MiB", mebibytes);
+}
+
+std::string_view to_string(KvType type) { return type == KvType::kF16 ? "f16" : "q8_0"; }
+
+std::int64_t kv_bytes_per_cell(const GgufFacts& facts, ggml_type type) {
+  std::size_t bytes = 0;
+  for (const LayerGeometry& layer : facts.layers) {
+    bytes += ggml_row_size(type, layer.key_width) + ggml_row_size(type, layer.value_width);
+  }
+  return static_cast<std::int64_t>(bytes);
+}
+
+// Scores and masks of one evaluation, activations, and the rows of logits in the graph and in the output.
+std::int64_t compute_bytes(const LlamaModel::Impl& model, const ContextSettings& settings, std::int64_t attended) {
+  const std::int64_t mask = attended * settings.ubatch * 4 * 2;
+  const std::int64_t scores = settings.flash_attention ? 0 : attended * settings.ubatch * model.facts.heads * 4 * 2;
+  const std::int64_t width = llama_model_n_embd(model.model.get());
+  const std::int64_t activations = std::int64_t{settings.ubatch} * width * 4 * 32;
+  const std::int64_t logits = std::int64_t{settings.outputs} * model.vocabulary->size() * 4 * 2;
+  return mask + scores + activations + logits;
+}
+
+std::int64_t device_memory(const LlamaModel::Impl& model) {
+  if (!model.on_gpu) {
+    // Mapped weights count as available, and would be pushed out by a KV cache that took their place.
+    return std::max<std::int64_t>(0, available_memory() - model.mapped_bytes);
+  }
+  std::size_t total_free = 0;
+  for (std::size_t i = 0; i < ggml_backend_dev_count(); ++i) {
+    ggml_backend_dev_t device = ggml_backend_dev_get(i);
+    const auto type = ggml_backend_dev_type(device);
+    if (type != GGML_BACKEND_DEVICE_TYPE_GPU && type != GGML_BACKEND_DEVICE_TYPE_IGPU) continue;
+    std::size_t free = 0;
+    std::size_t total = 0;
+    ggml_backend_dev_memory(device, &free, &total);
+    total_free += free;
+  }
+  return static_cast<std::int64_t>(total_free);
+}
+
+class Planner {
+ public:
+  Planner(const LlamaModel& model, const LlamaEngineOptions& options, std::int64_t available)
+      : model_(model.impl()), options_(options), settings_(context_settings(model_, options)) {
+    base_.layout = options.kv_layout;
+    base_.kv_type = options.kv_type;
+    base_.flash_attention = settings_.flash_attention;
+    base_.streams = options.max_branches + 1;
+    base_.bytes_per_cell = kv_bytes_per_cell(model_.facts, settings_.kv_type);
+    base_.available_bytes = available;
+  }
+
+  MemoryPlan plan(int context_length) const {
+    MemoryPlan plan = base_;
+    plan.context_length = context_length;
+    const int per_branch = round_up(std::int64_t{context_length} + 1);  // and a padding token
+    const int first = first_cells(model_.on_gpu);
+    std::int64_t attended = 0;
+    if (settings_.unified) {
+      plan.cells = pool_cells(context_length, per_branch);
+      plan.first_streams = plan.streams;
+      plan.first_cells = std::min(plan.cells, first * 4);
+      plan.kv_bytes = plan.bytes_per_cell * plan.cells;
+      attended = plan.cells;
+    } else {
+      plan.cells = per_branch;
+      plan.first_streams = std::min(plan.streams, kFirstStreams);
+      plan.first_cells = std::min(plan.cells, first);
+      plan.kv_bytes = plan.bytes_per_cell * plan.cells * plan.streams;
+      attended = plan.cells;
+    }
+    plan.growth_bytes = growth(plan);
+    plan.compute_bytes = compute_bytes(model_, settings_, attended);
+    return plan;
+  }
+
+  bool fits(int context_length) const {
+    const MemoryPlan candidate = plan(context_length);
+    return candidate.needed_bytes() <= candidate.available_bytes;
+  }
+
+  // The longest context up to `most` that fits; 0 when none does.
+  int longest_fit(int most) const {
+    if (fits(most)) return most;
+    int low = 0;  // in units of the quantum: fits
+    int high = most / kCellQuantum + 1;
+    while (high - low > 1) {
+      const int middle = low + (high - low) / 2;
+      (fits(middle * kCellQuantum - 1) ? low : high) = middle;
+    }
+    return low == 0 ? 0 : low * kCellQuantum - 1;
+  }
+
+  [[noreturn]] void refuse(int context_length, int longest) const {
+    const MemoryPlan wanted = plan(context_length);
+    std::string advice = longest > 0 ? fmt::format("lower -c or -n (up to {} tokens fit)", longest) : "lower -c or -n";
+    advice += options_.max_branches > 1 ? ", lower --max-branches" : "";
+    if (options_.kv_type == KvType::kF16) advice += ", use --kv-type q8_0";
+    if (options_.kv_layout == KvLayout::kStreams && options_.max_branches > 1) advice += ", use --kv unified";
+    throw Error(fmt::format("{} {} of {} tokens need {}, and {} are free on the {}: {}", options_.max_branches,
+                            options_.max_branches == 1 ? "branch" : "branches", context_length,
+                            gibibytes(wanted.needed_bytes()), gibibytes(wanted.available_bytes),
+                            model_.on_gpu ? "GPU" : "machine", advice));
+  }
+
+ private:
+  // A pool shares what branches share, so it need not hold them all at full length: as much as there is memory for.
+  int pool_cells(int context_length, int per_branch) const {
+    const std::int64_t all = round_up(std::int64_t{context_length} * options_.max_branches + 1);
+    const std::int64_t room = base_.available_bytes - compute_bytes(model_, settings_, all);
+    const std::int64_t fit = room / std::max<std::int64_t>(1, base_.bytes_per_cell) * 2 / 3;  // two thirds: it grows
+    return static_cast<int>(std::clamp<std::int64_t>(fit / kCellQuantum * kCellQuantum, per_branch,
+                                                     std::max<std::int64_t>(all, per_branch)));
+  }
+
+  // What is carried over while growing to the last tier, beside the new cache: a host's copy of the used cells.
+  std::int64_t growth(const MemoryPlan& plan) const {
+    if (model_.on_gpu) return 0;
+    std::int64_t cells = plan.first_cells;
+    while (cells * 2 < plan.cells) cells *= 2;
+    std::int64_t streams = plan.first_streams;
+    while (streams * 2 < plan.streams) streams *= 2;
+    const std::int64_t by_cells = plan.first_cells < plan.cells ? cells * plan.streams : 0;
+    const std::int64_t by_streams = plan.first_streams < plan.streams ? streams * plan.cells : 0;
+    if (settings_.unified) return plan.first_cells < plan.cells ? cells * plan.bytes_per_cell : 0;
+    return std::max(by_cells, by_streams) * plan.bytes_per_cell;
+  }
+
+  const LlamaModel::Impl& model_;
+  const LlamaEngineOptions& options_;
+  ContextSettings settings_;
+  MemoryPlan base_;
+};
+
+}  // namespace
+
+void validate(const LlamaEngineOptions& options) {
+  if (options.max_branches < 1 || options.max_branches > 255) {
+    throw usage_error(fmt::format("--max-branches {}: must be between 1 and 255", options.max_branches));
+  }
+  if (options.context_length < 0 || options.context_length > (1 << 24)) {
+    throw usage_error(fmt::format("-c {}: must be between 0 (as the model and memory allow) and {}",
+                                  options.context_length, 1 << 24));
+  }
+  if (options.threads < 0 || options.threads > GGML_MAX_N_THREADS) {
+    throw usage_error(
+        fmt::format("-t {}: must be between 0 (one per core) and {}", options.threads, GGML_MAX_N_THREADS));
+  }
+}
+
+ContextSettings context_settings(const LlamaModel::Impl& model, const LlamaEngineOptions& options) {
+  validate(options);
+  const bool quantised = options.kv_type == KvType::kQ8_0;
+  if (quantised && options.flash_attention == Toggle::kOff) {
+    throw usage_error("--kv-type q8_0 needs flash attention; do not turn it off, or use --kv-type f16");
+  }
+  const std::int64_t block = ggml_blck_size(GGML_TYPE_Q8_0);
+  if (quantised && (model.facts.key_length % block != 0 || model.facts.value_length % block != 0)) {
+    throw usage_error(
+        fmt::format("--kv-type q8_0 needs heads of a multiple of {} elements; the model's have {}; use f16", block,
+                    model.facts.key_length));
+  }
+  ContextSettings settings;
+  settings.unified = options.kv_layout == KvLayout::kUnified;
+  settings.kv_type = quantised ? GGML_TYPE_Q8_0 : GGML_TYPE_F16;
+  const bool automatic = model.on_gpu || quantised;
+  settings.flash_attention =
+      options.flash_attention == Toggle::kAuto ? automatic : options.flash_attention == Toggle::kOn;
+  // Scores and masks are reserved for ubatch x cells. A GPU wants large prefill batches and has no scores to keep.
+  const int rows = (options.max_branches + 1 + 63) / 64 * 64;
+  settings.batch = 512;
+  settings.ubatch = std::max(rows, model.on_gpu ? 512 : 64);
+  settings.outputs = options.max_branches + 1;
+  return settings;
+}
+
+std::string MemoryPlan::to_string() const {
+  const bool pool = layout == KvLayout::kUnified;
+  std::string text = fmt::format(
+      "KV cache: {}, {}, {} a token{}\n", pool ? "one pool of cells" : "one stream a branch", dts::to_string(kv_type),
+      gibibytes(bytes_per_cell),
+      flash_attention ? (kv_type == KvType::kQ8_0 ? ", flash attention (q8_0 needs it)" : ", flash attention") : "");
+  if (pool) {
+    text += fmt::format("  starts with {} cells, grows to {} for {} branches of up to {} tokens\n", first_cells, cells,
+                        streams - 1, context_length);
+  } else {
+    text += fmt::format("  starts with {} streams of {} cells, grows to {} of {} ({} tokens a branch)\n", first_streams,
+                        first_cells, streams, cells, context_length);
+  }
+  text += fmt::format("  at most {}: {} cache, {} while growing, {} to compute\n", gibibytes(needed_bytes()),
+                      gibibytes(kv_bytes), gibibytes(growth_bytes), gibibytes(compute_bytes));
+  text += fmt::format("  of {} free\n", gibibytes(available_bytes));
+  return text;
+}
+
+MemoryPlan plan_memory_within(const LlamaModel& model, const LlamaEngineOptions& options, std::int64_t available) {
+  const Planner planner(model, options, available);
+  const int training = std::max(model.training_context(), 1);
+  if (options.context_length > 0) {
+    if (!planner.fits(options.context_length)) {
+      planner.refuse(options.context_length, planner.longest_fit(options.context_length));
+    }
+    return planner.plan(options.context_length);
+  }
+  const int longest = planner.longest_fit(training);
+  if (longest < std::min(training, kLeastContext)) planner.refuse(std::min(training, kLeastContext), longest);
+  return planner.plan(longest);
+}
+
+MemoryPlan plan_memory(const LlamaModel& model, const LlamaEngineOptions& options) {
+  return plan_memory_within(model, options, device_memory(model.impl()));
+}
+
+}  // namespace dts

@@ -1,0 +1,160 @@
+#include "engine/llama/model.h"
+
+#include <fmt/format.h>
+#include <ggml-backend.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <exception>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+
+#include "dts/error.h"
+#include "engine/llama/log.h"
+#include "engine/llama/system.h"
+
+namespace dts {
+namespace {
+
+bool has_gpu() {
+  for (std::size_t i = 0; i < ggml_backend_dev_count(); ++i) {
+    const auto type = ggml_backend_dev_type(ggml_backend_dev_get(i));
+    if (type == GGML_BACKEND_DEVICE_TYPE_GPU || type == GGML_BACKEND_DEVICE_TYPE_IGPU) return true;
+  }
+  return false;
+}
+
+// The engine forks branches by copying KV cells; models that keep anything else cannot be forked that way.
+void check_kind(const llama_model* model, const LlamaModel::Impl& impl) {
+  const char* why = nullptr;
+  if (llama_model_is_recurrent(model) || llama_model_is_hybrid(model)) why = "keeps a recurrent state";
+  if (llama_model_is_diffusion(model)) why = "is a diffusion model";
+  if (llama_model_has_encoder(model) || !llama_model_has_decoder(model)) why = "is not a decoder alone";
+  if (why == nullptr) return;
+  throw Error(fmt::format("{}: architecture '{}' {}; decoders with attention only can be run", impl.path,
+                          impl.facts.architecture, why));
+}
+
+std::string metadata(const llama_model* model, const char* key) {
+  std::array<char, 256> value{};
+  return llama_model_meta_val_str(model, key, value.data(), value.size()) > 0 ? value.data() : std::string();
+}
+
+std::optional<float> metadata_number(const llama_model* model, llama_model_meta_key key) {
+  const char* name = llama_model_meta_key_str(key);
+  const std::string text = name == nullptr ? std::string() : metadata(model, name);
+  float value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end != text.data() ? std::optional(value) : std::nullopt;
+}
+
+bool contains_folded(std::string_view text, std::string_view word) {
+  std::string folded;
+  for (const char c : text) {
+    const bool letter = std::isalnum(static_cast<unsigned char>(c)) != 0;
+    if (letter) folded += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return folded.find(word) != std::string::npos;
+}
+
+// What the makers recommend for their reasoning models, for files that do not say it themselves.
+SamplingOptions family_sampling(std::string_view name, std::string_view architecture) {
+  if (contains_folded(name, "r1distill") || contains_folded(name, "deepseekr1")) {
+    return {.temperature = 0.6F, .top_p = 0.95F};
+  }
+  if (contains_folded(name, "phi4")) return {.temperature = 0.8F, .top_p = 0.95F};
+  const bool qwen3 = architecture.starts_with("qwen3") && contains_folded(name, "qwen3");
+  if (qwen3 || contains_folded(name, "qwq")) return {.temperature = 0.6F, .top_k = 20, .top_p = 0.95F};
+  return {};
+}
+
+}  // namespace
+
+LlamaModel::LlamaModel(const LlamaModelOptions& options) : impl_(std::make_unique<Impl>()) {
+  initialise_llama();
+  impl_->path = options.path;
+  impl_->facts = read_gguf(options.path);
+
+  llama_model_params params = llama_model_default_params();
+  std::array<ggml_backend_dev_t, 1> no_devices = {nullptr};
+  const bool use_gpu = options.gpu_layers != 0 && has_gpu();
+  params.n_gpu_layers = use_gpu ? options.gpu_layers : 0;
+  if (!use_gpu) params.devices = no_devices.data();  // else a GPU would still be used for large batches
+  struct Progress {
+    const std::function<bool(float)>* report;
+    bool aborted = false;
+  } progress{&options.on_load};
+  if (options.on_load) {
+    params.progress_callback_user_data = &progress;
+    params.progress_callback = [](float done, void* data) {
+      auto* state = static_cast<Progress*>(data);
+      state->aborted = !(*state->report)(done);
+      return !state->aborted;
+    };
+  }
+
+  const std::int64_t available_before = available_memory();
+  forget_llama_errors();
+  std::string why;
+  try {
+    impl_->model.reset(llama_model_load_from_file(options.path.c_str(), params));
+  } catch (const std::exception& error) {
+    why = error.what();
+  }
+  if (progress.aborted) throw Error(options.path + ": loading was cancelled");
+  if (!impl_->model) {
+    if (why.empty()) why = last_llama_error();
+    throw Error(fmt::format("{}: cannot load the model{}", options.path, why.empty() ? why : ": " + why));
+  }
+  check_kind(impl_->model.get(), *impl_);
+  impl_->on_gpu = use_gpu;
+  const std::int64_t taken = std::max<std::int64_t>(0, available_before - available_memory());
+  impl_->mapped_bytes = std::max<std::int64_t>(0, size_bytes() - taken);
+  impl_->vocabulary = std::make_unique<LlamaVocabulary>(impl_->model.get(), impl_->facts, options.path);
+  if (impl_->vocabulary->size() < 1) throw Error(options.path + ": the model has no vocabulary");
+}
+
+LlamaModel::~LlamaModel() = default;
+
+const Vocabulary& LlamaModel::vocabulary() const { return *impl_->vocabulary; }
+
+std::string LlamaModel::name() const {
+  return impl_->facts.name.empty() ? std::filesystem::path(impl_->path).stem().string() : impl_->facts.name;
+}
+
+std::string LlamaModel::architecture() const { return impl_->facts.architecture; }
+
+std::string LlamaModel::description() const { return impl_->facts.description; }
+
+int LlamaModel::training_context() const { return llama_model_n_ctx_train(impl_->model.get()); }
+
+std::int64_t LlamaModel::parameters() const {
+  return static_cast<std::int64_t>(llama_model_n_params(impl_->model.get()));
+}
+
+std::int64_t LlamaModel::size_bytes() const { return static_cast<std::int64_t>(llama_model_size(impl_->model.get())); }
+
+SamplingOptions LlamaModel::recommended_sampling() const {
+  const llama_model* model = impl_->model.get();
+  SamplingOptions sampling = family_sampling(name(), architecture());
+  if (const auto value = metadata_number(model, LLAMA_MODEL_META_KEY_SAMPLING_TEMP); value && *value >= 0) {
+    sampling.temperature = *value;
+  }
+  if (const auto value = metadata_number(model, LLAMA_MODEL_META_KEY_SAMPLING_TOP_K); value && *value >= 0) {
+    sampling.top_k = static_cast<int>(*value);
+  }
+  if (const auto value = metadata_number(model, LLAMA_MODEL_META_KEY_SAMPLING_TOP_P);
+      value && *value > 0 && *value <= 1) {
+    sampling.top_p = *value;
+  }
+  if (const auto value = metadata_number(model, LLAMA_MODEL_META_KEY_SAMPLING_MIN_P);
+      value && *value >= 0 && *value <= 1) {
+    sampling.min_p = *value;
+  }
+  return sampling;
+}
+
+}  // namespace dts
