@@ -27,6 +27,11 @@ void append(Lines& to, Lines from) {
   for (StyledLine& line : from) to.push_back(std::move(line));
 }
 
+Lines with_margin(Lines lines) {
+  for (StyledLine& line : lines) line.prefix(std::string(kMargin, ' '));
+  return lines;
+}
+
 // A section's name, and something at the right end of its line.
 StyledLine section(std::string_view name, std::string_view right, int width) {
   StyledLine line = indented().add(name, Style::kBold);
@@ -47,33 +52,26 @@ Lines title_lines(const RunTitle& title, const RunState& state, int width, const
   return lines;
 }
 
-StyledLine bar_line(std::string_view name, int value, int total, Style style, std::string_view after, int width,
-                    const Glyphs& glyphs) {
-  StyledLine line = indented().add(fmt::format("{:<9}", name), Style::kDim);
-  line.add(fmt::format("{:>4} ", value), Style::kBold);
-  const std::string of = total > 0 ? fmt::format(" {:<4}", total) : " all ";
-  const int cells = std::clamp(width - line.width() - display_width(of) - display_width(after) - 3, 4, 48);
-  line.add(bar(value, std::max(total, 1), cells, glyphs), style).add(of, Style::kDim);
-  return line.add(" ").add(after, Style::kDim);
-}
-
 Lines count_lines(const RunTitle& title, const RunState& state, int width, const Glyphs& glyphs) {
   const Snapshot& s = state.snapshot;
   const Account& a = s.account;
-  Lines lines;
-  lines.push_back(bar_line("live", s.live, title.max_live, Style::kGreen,
-                           fmt::format("step {}, {} decisions", grouped(s.step), grouped(a.branch_events)), width,
-                           glyphs));
-  lines.push_back(bar_line("finished", s.finished, title.wanted > 0 ? title.wanted : static_cast<int>(a.branches),
-                           Style::kCyan, fmt::format("{} exhausted", a.exhausted), width, glyphs));
-  StyledLine tokens = indented().add(fmt::format("{:<9}", "tokens"), Style::kDim);
-  tokens.add(grouped(a.unique_tokens), Style::kBold).add(" unique", Style::kDim);
-  tokens.add(fmt::format(" {} ", glyphs.separator), Style::kDim).add(fmt::format("{:.0f}/s", state.rate), Style::kBold);
-  tokens.add(fmt::format(" {} {} over all branches, {:.2f}x shared", glyphs.separator, grouped(a.branch_tokens),
-                         a.sharing_ratio()),
-             Style::kDim);
-  lines.push_back(tokens);
-  return lines;
+  const std::string progress = fmt::format("step {}, {} decisions", grouped(s.step), grouped(a.branch_events));
+  const std::string lost = fmt::format("{} exhausted", a.exhausted);
+  const auto name = [](std::string_view text) { return indented().add(pad(text, 9), Style::kDim); };
+  const auto counter = [&](std::string_view what, int value, int total, Style style, const std::string& after) {
+    StyledLine line = name(what).add(fmt::format("{:>4} ", value), Style::kBold);
+    const int cells = std::clamp(width - line.width() - 7 - display_width(progress) - kMargin, 4, 48);
+    line.add(bar(value, total, cells, glyphs), style);
+    return line.add(fmt::format(" {:<5} {}", total, after), Style::kDim);
+  };
+  StyledLine tokens = name("tokens").add(fmt::format("{:>4}", grouped(a.unique_tokens)), Style::kBold);
+  tokens.add(" unique, ", Style::kDim).add(fmt::format("{:.0f}/s", state.rate), Style::kBold);
+  const std::string shared = fmt::format(", {:.2f}x shared", a.sharing_ratio());
+  for (const std::string& part : {shared, fmt::format(", {} over all branches", grouped(a.branch_tokens))}) {
+    if (tokens.width() + display_width(part) + kMargin <= width) tokens.add(part, Style::kDim);
+  }
+  return {counter("live", s.live, title.max_live, Style::kGreen, progress),
+          counter("finished", s.finished, title.wanted, Style::kCyan, lost), tokens};
 }
 
 // "@112 …and then we → take 48% · use 22% · try 9%      0.93  1.71"
@@ -109,7 +107,8 @@ Lines decision_lines(const Snapshot& snapshot, int width, int rows, const Glyphs
 
 Lines tail_lines(const Snapshot& snapshot, int width, int rows) {
   Lines lines = {section("oldest branch", fmt::format("{} tokens", grouped(snapshot.leader_length)), width)};
-  std::string text = snapshot.leader_tail;
+  std::string text =
+      snapshot.leader_tail.substr(std::min(snapshot.leader_tail.find_first_not_of(" \n"), snapshot.leader_tail.size()));
   std::replace(text.begin(), text.end(), '\t', ' ');
   std::vector<std::string> wrapped = wrap(text, width - 2 * kMargin);
   std::erase_if(wrapped, [](const std::string& line) { return line.find_first_not_of(' ') == std::string::npos; });
@@ -121,10 +120,7 @@ Lines tail_lines(const Snapshot& snapshot, int width, int rows) {
 Lines tree_lines(const Outline& outline, int width, int rows, const Glyphs& glyphs) {
   Skeleton skeleton = draw_skeleton(outline, width - 2 * kMargin, rows, glyphs);
   Lines lines = {section("tree", skeleton.hidden > 0 ? fmt::format("{} more", skeleton.hidden) : "", width)};
-  for (StyledLine& drawn : skeleton.lines) {
-    drawn.prefix(std::string(kMargin, ' '));
-    lines.push_back(std::move(drawn));
-  }
+  append(lines, with_margin(std::move(skeleton.lines)));
   return lines;
 }
 
@@ -147,26 +143,27 @@ std::string bar(double value, double total, int width, const Glyphs& glyphs) {
 
 std::vector<StyledLine> vote_lines(const std::vector<AnswerCount>& votes, int without_answer, int width, int max_rows,
                                    const Glyphs& glyphs) {
+  constexpr std::string_view kNone = "(no answer)";
   Lines lines;
-  int most = without_answer;
-  int name_width = without_answer > 0 ? 11 : 1;
+  int total = without_answer;
+  int name_width = without_answer > 0 ? display_width(kNone) : 1;
   for (const AnswerCount& count : votes) {
-    most = std::max(most, count.votes);
+    total += count.votes;
     name_width = std::max(name_width, display_width(count.answer));
   }
-  name_width = std::min(name_width, std::max(8, width / 2));
-  const int bar_width = std::clamp(width - name_width - 2 * kMargin - 8, 4, 32);
+  name_width = std::min(name_width, std::max(8, width / 3));
+  const int bar_width = std::clamp(width - name_width - 8, 4, 32);
   const auto add = [&](std::string_view name, int count, Style style) {
     if (static_cast<int>(lines.size()) >= max_rows) return;
-    StyledLine line = indented().add(pad(shorten(name, name_width), name_width), style).add(" ");
-    const int cells = std::max(1, bar_width * count / std::max(1, most));
-    for (int i = 0; i < cells; ++i) line.add(glyphs.bar_full, style);
+    StyledLine line;
+    line.add(pad(shorten(name, name_width), name_width), style).add(" ");
+    line.add(bar(count, total, bar_width, glyphs), style);
     lines.push_back(line.add(fmt::format(" {}", count), Style::kBold));
   };
   for (std::size_t i = 0; i < votes.size(); ++i) {
     add(votes[i].answer, votes[i].votes, i == 0 ? Style::kCyan : Style::kPlain);
   }
-  if (without_answer > 0) add("(no answer)", without_answer, Style::kDim);
+  if (without_answer > 0) add(kNone, without_answer, Style::kDim);
   return lines;
 }
 
@@ -191,7 +188,8 @@ std::vector<StyledLine> compose_frame(const RunTitle& title, const RunState& sta
     // does not need goes to the text.
     const int rest = size.rows - static_cast<int>(lines.size()) - (roomy ? 3 : 0);
     const int share = std::max(1, rest / 6);
-    const Lines votes = vote_lines(snapshot.votes, snapshot.without_answer, width, std::min(share, kMaxVotes), glyphs);
+    const Lines votes = with_margin(
+        vote_lines(snapshot.votes, snapshot.without_answer, width - 2 * kMargin, std::min(share, kMaxVotes), glyphs));
     const int decision_rows = std::min({share, kMaxDecisions, static_cast<int>(snapshot.decisions.size())});
     const int small = (votes.empty() ? 0 : 1 + static_cast<int>(votes.size())) +
                       (decision_rows > 0 ? 1 + decision_rows : 0) + 1 + share;

@@ -20,7 +20,7 @@ struct RunTitle {
   std::string sampling;  // "temp 0.6 · top-p 0.95"
   std::string question;
   int max_live = 1;
-  int wanted = 0;  // trajectories to finish; 0: all
+  int wanted = 1;  // trajectories that are to finish
 };
 
 struct RunState {
@@ -40,7 +40,7 @@ std::string bar(double value, double total, int width, const Glyphs& glyphs);
 std::vector<StyledLine> compose_frame(const RunTitle& title, const RunState& state, TerminalSize size,
                                       const Glyphs& glyphs);
 
-// The votes as bars, one line an answer, the leading one first; at most `max_rows`.
+// The votes as bars of all that finished, one line an answer, the leading one first; at most `max_rows`.
 std::vector<StyledLine> vote_lines(const std::vector<AnswerCount>& votes, int without_answer, int width, int max_rows,
                                    const Glyphs& glyphs);
 

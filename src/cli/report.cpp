@@ -144,6 +144,7 @@ std::string describe_settings(const SearchOptions& options, const Glyphs& glyphs
   }
   if (method.stop.finished != StopRule::kAll && method.stop.finished > 1)
     add(fmt::format("votes {}", method.stop.finished));
+  add(fmt::format("seed {}", options.seed));
   if (rule.enabled) {
     if (rule.criterion == Criterion::kHighEntropy) {
       add(fmt::format("H >= {}", rule.tau_h));
@@ -153,7 +154,6 @@ std::string describe_settings(const SearchOptions& options, const Glyphs& glyphs
     }
     add(fmt::format("stat-temp {}", options.stat_temperature));
   }
-  add(fmt::format("seed {}", options.seed));
   return out;
 }
 
@@ -200,7 +200,7 @@ std::string report_text(const TreeDocument& document, const Terminal& terminal) 
       const auto silent = std::count_if(outcome.finished.begin(), outcome.finished.end(),
                                         [](const FinishedTrace& f) { return f.answer.empty(); });
       for (const StyledLine& line : vote_lines(votes, static_cast<int>(silent), width, 12, g)) {
-        out += line.render(terminal.colour, width).substr(1) + "\n";
+        out += line.render(terminal.colour, width) + "\n";
       }
     }
   }

@@ -9,7 +9,7 @@
 
 namespace dts::cli {
 
-// What `--method` and its numbers came to: "K 3 · cap 48 · votes 8 · tau-v 1.5 · tau-h 2.5 · seed 0"
+// What `--method` and its numbers came to: "K 3 · cap 48 · votes 8 · seed 0 · VE >= 1.5, H <= 2.5"
 std::string describe_settings(const SearchOptions& options, const Glyphs& glyphs);
 std::string describe_sampling(const SamplingOptions& sampling, const Glyphs& glyphs);
 

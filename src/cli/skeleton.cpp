@@ -1,6 +1,7 @@
 #include "cli/skeleton.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -48,7 +49,7 @@ std::string_view tip_of(SegmentState state, const Glyphs& glyphs) {
   return glyphs.live;
 }
 
-int rank(const OutlineSegment& leaf) {
+std::size_t rank(const OutlineSegment& leaf) {
   if (leaf.state == SegmentState::kFinished) return 0;
   return leaf.state == SegmentState::kLive ? 1 : 2;
 }
@@ -99,18 +100,24 @@ class Drawing {
       : outline_(outline), glyphs_(glyphs), row_(outline.segments.size(), kHidden), best_(outline.segments.size(), 0) {}
 
   // Returns how many leaves found no room.
-  int choose_leaves(std::size_t max_rows) {
+  int choose_leaves(int max_rows) {
+    std::array<std::vector<SegmentId>, 3> kinds;  // finished, live, lost
     for (std::size_t id = 0; id < outline_.segments.size(); ++id) {
-      if (outline_.segments[id].state != SegmentState::kSplit) leaves_.push_back(static_cast<SegmentId>(id));
+      const OutlineSegment& s = outline_.segments[id];
+      if (s.state != SegmentState::kSplit) kinds[rank(s)].push_back(static_cast<SegmentId>(id));
     }
-    if (leaves_.size() <= max_rows) return 0;
-    std::stable_sort(leaves_.begin(), leaves_.end(),
-                     [&](SegmentId a, SegmentId b) { return rank(at(a)) < rank(at(b)); });
-    const auto best = std::find(leaves_.begin(), leaves_.end(), outline_.best);
-    if (best != leaves_.end()) std::rotate(leaves_.begin(), best, best + 1);
-    const auto hidden = static_cast<int>(leaves_.size() - max_rows);
-    leaves_.resize(max_rows);
-    return hidden;
+    auto& [finished, live, lost] = kinds;
+    const auto best = std::find(finished.begin(), finished.end(), outline_.best);
+    if (best != finished.end()) std::rotate(finished.begin(), best, best + 1);
+    const auto rows = static_cast<std::size_t>(max_rows);
+    const std::size_t all = finished.size() + live.size() + lost.size();
+    // Half of the rows for what still grows, if there is that much.
+    finished.resize(std::min(finished.size(), rows - std::min(rows / 2, live.size())));
+    for (const std::vector<SegmentId>& kind : kinds) {
+      const std::size_t room = std::min(kind.size(), rows - leaves_.size());
+      leaves_.insert(leaves_.end(), kind.begin(), kind.begin() + static_cast<std::ptrdiff_t>(room));
+    }
+    return static_cast<int>(all - leaves_.size());
   }
 
   std::vector<StyledLine> draw(int width) {
@@ -231,7 +238,7 @@ Skeleton draw_skeleton(const Outline& outline, int width, int max_rows, const Gl
   Skeleton skeleton;
   if (width < 12 || max_rows < 1) return skeleton;
   Drawing drawing(outline, glyphs);
-  skeleton.hidden = drawing.choose_leaves(static_cast<std::size_t>(max_rows));
+  skeleton.hidden = drawing.choose_leaves(max_rows);
   skeleton.lines = drawing.draw(width);
   return skeleton;
 }

@@ -19,8 +19,8 @@ struct Skeleton {
   int hidden = 0;  // trajectories that found no room
 };
 
-// At most `max_rows` rows of at most `width` cells. When there are more trajectories than rows, the finished ones come
-// first, then the living from the oldest on, then what ended without an answer.
+// At most `max_rows` rows of at most `width` cells. When there are more trajectories than rows, the finished and the
+// living share them, the winner and the oldest first; what ended without an answer comes last.
 Skeleton draw_skeleton(const Outline& outline, int width, int max_rows, const Glyphs& glyphs);
 
 }  // namespace dts::cli
