@@ -1,0 +1,123 @@
+"""Imitation: next-token prediction on the generator's corpus.
+
+    python3 train.py CORPUS OUT.pt [--seconds S] [--width W --layers L --hidden H]
+
+The learning rate follows the clock, so that a run ends when it should on whatever GPU it has.
+With --steps the schedule follows the step count instead and the run is reproducible.
+"""
+import argparse
+import glob
+import math
+import time
+
+import numpy as np
+import torch
+import torch.nn.functional as F
+
+from generate import NO_LOSS
+from model import Config, Nano, save
+
+BUCKETS = (128, 160, 224, 320, 400, 640)   # padded lengths; a batch holds documents of one bucket
+
+
+def read_corpus(folder, device):
+    """All tokens in one flat tensor, and for each bucket its documents' (start, length)."""
+    tokens = np.concatenate([np.fromfile(f, dtype=np.uint16) for f in sorted(glob.glob(folder + "/tokens-*.bin"))])
+    lengths = np.concatenate([np.fromfile(f, dtype=np.uint16) for f in sorted(glob.glob(folder + "/lengths-*.bin"))]).astype(np.int64)
+    starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
+    flat = torch.from_numpy(tokens.astype(np.int32)).to(device)
+    buckets, low = [], 0
+    for high in BUCKETS:
+        pick = (lengths > low) & (lengths <= high)
+        buckets.append((high, torch.from_numpy(starts[pick]).to(device), torch.from_numpy(lengths[pick]).to(device)))
+        low = high
+    return flat, buckets
+
+
+def epoch_batches(buckets, batch_tokens, generator):
+    """Every document once, in batches of one bucket each, the batches in random order."""
+    batches = []
+    for b, (high, starts, _) in enumerate(buckets):
+        order = torch.randperm(len(starts), generator=generator)
+        size = batch_tokens // high
+        batches += [(b, order[i:i + size]) for i in range(0, len(order), size)]
+    for i in torch.randperm(len(batches), generator=generator).tolist():
+        yield batches[i]
+
+
+def fetch(flat, bucket, chosen):
+    """ids [B, T] and targets [B, T], -1 where there is nothing to learn."""
+    high, starts, lengths = bucket
+    chosen = chosen.to(starts.device)
+    at = torch.arange(high, device=flat.device)
+    index = (starts[chosen][:, None] + at).clamp_(max=len(flat) - 1)
+    raw = flat[index]
+    inside = at < lengths[chosen][:, None]
+    ids = torch.where(inside, raw & (NO_LOSS - 1), torch.zeros_like(raw)).long()
+    learn = inside & (raw < NO_LOSS)
+    targets = torch.where(learn, ids, torch.full_like(ids, -1))
+    return ids[:, :-1], targets[:, 1:]
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("corpus")
+    p.add_argument("out")
+    p.add_argument("--steps", type=int, default=0)
+    p.add_argument("--seconds", type=float, default=60)
+    p.add_argument("--batch-tokens", type=int, default=98304)
+    p.add_argument("--lr", type=float, default=3e-3)
+    p.add_argument("--width", type=int, default=Config.width)
+    p.add_argument("--layers", type=int, default=Config.layers)
+    p.add_argument("--hidden", type=int, default=Config.hidden)
+    p.add_argument("--heads", type=int, default=Config.heads)
+    p.add_argument("--kv-heads", type=int, default=Config.kv_heads)
+    p.add_argument("--seed", type=int, default=1)
+    a = p.parse_args()
+    device = "cuda" if torch.cuda.is_available() else "cpu"
+    torch.manual_seed(a.seed)
+    generator = torch.Generator().manual_seed(a.seed)
+    flat, buckets = read_corpus(a.corpus, device)
+    model = Nano(Config(width=a.width, layers=a.layers, hidden=a.hidden, heads=a.heads, kv_heads=a.kv_heads)).to(device)
+    count = sum(x.numel() for x in model.parameters())
+    print(f"{count / 1e6:.2f}M parameters, {len(flat) / 1e6:.0f}M tokens, buckets", [(h, len(s)) for h, s, _ in buckets], flush=True)
+    matrices = [x for x in model.parameters() if x.dim() == 2]
+    vectors = [x for x in model.parameters() if x.dim() < 2]
+    extra = {"fused": True} if device == "cuda" else {}
+    optimizer = torch.optim.AdamW([{"params": matrices, "weight_decay": 0.05}, {"params": vectors, "weight_decay": 0.0}],
+                                  lr=a.lr, betas=(0.9, 0.98), **extra)
+    began, step, seen, shown = time.time(), 0, 0, 0
+    done = False
+    while not done:
+        for b, chosen in epoch_batches(buckets, a.batch_tokens, generator):
+            progress = step / a.steps if a.steps else (time.time() - began) / a.seconds
+            if progress >= 1:
+                done = True
+                break
+            rate = a.lr * min(1.0, (step + 1) / 200) * (0.02 + 0.98 * 0.5 * (1 + math.cos(math.pi * progress)))
+            for group in optimizer.param_groups:
+                group["lr"] = rate
+            ids, targets = fetch(flat, buckets[b], chosen)
+            with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
+                hidden = model.hidden(ids)
+                learn = targets >= 0
+                logits = model.logits(hidden[learn]).float()
+            # Divided by a constant, not by the batch's own count: long (mostly wrong) and short (mostly right)
+            # documents must weigh the same, or the odds at the decisions would be learnt askew.
+            loss = F.cross_entropy(logits, targets[learn], reduction="sum") / (a.batch_tokens / 2)
+            optimizer.zero_grad(set_to_none=True)
+            loss.backward()
+            torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+            optimizer.step()
+            step += 1
+            seen += ids.numel()
+            if step % 250 == 0 and time.time() - shown > 5:
+                shown = time.time()
+                print(f"step {step} {time.time() - began:.0f}s loss/token {F.cross_entropy(logits, targets[learn]).item():.4f} "
+                      f"{seen / (time.time() - began) / 1e6:.1f}M tokens/s lr {rate:.1e}", flush=True)
+    print(f"{step} steps, {seen / 1e6:.0f}M positions, {time.time() - began:.0f}s")
+    save(model, a.out)
+
+
+if __name__ == "__main__":
+    main()
