@@ -37,11 +37,22 @@ struct BlockExtent {
 
 inline constexpr std::size_t kMaxTemperatures = 3;
 
+// How far sums of float weights over a row can be off, relative to their total. A draw that comes closer than this to
+// the boundary between two tokens is decided in double precision instead.
+inline constexpr double kRoughError = 5e-6;
+
 // Sums over a block of weights w = exp((z - reference) / T).
 struct BlockSums {
   double weight[kMaxTemperatures] = {};  // sum w, one per temperature
   double first = 0;                      // sum w x   for the first temperature, x = (z - reference) * scale
   double second = 0;                     // sum w x^2 for the first temperature
+};
+
+// A block split by two bounds, in double precision.
+struct BlockPartition {
+  double total = 0;          // sum of all weights
+  double above = 0;          // of those with z >= high
+  std::size_t selected = 0;  // how many have low <= z < high
 };
 
 // The loops compiled for one instruction set. All lengths `n` are multiples of kLogitPadding.
@@ -52,15 +63,13 @@ struct DistributionKernels {
   BlockSums (*sums)(const float* z, std::size_t n, float reference, const Temperature* temperatures,
                     std::size_t n_temperatures);
 
-  // w[i] = exp((z[i] - reference) / T). [n]
-  void (*weights)(const float* z, std::size_t n, float reference, const Temperature& temperature, float* w);
+  // w[i] = exp((z[i] - reference) / T), in float and to the last bits of a double. [n]
+  void (*rough_weights)(const float* z, std::size_t n, float reference, const Temperature& temperature, float* w);
+  void (*weights)(const float* z, std::size_t n, float reference, const Temperature& temperature, double* w);
 
-  // Sum of the weights of all z >= bound.
-  double (*weight_at_least)(const float* z, std::size_t n, float reference, const Temperature& temperature,
-                            float bound);
-
-  // Appends all z >= bound to `out`, which must have room for n + kLogitPadding. Returns how many.
-  std::size_t (*select_at_least)(const float* z, std::size_t n, float bound, float* out);
+  // Sums double weights, and appends all z with low <= z < high to `out`, which must have room for n + kLogitPadding.
+  BlockPartition (*partition)(const float* z, std::size_t n, float reference, const Temperature& temperature, float low,
+                              float high, float* out);
 
   // Writes the indices of all z > bound to `out` in ascending order, from z[*position] on, until fewer than
   // kLogitPadding of `capacity` are left or the block ends (*position == n). Returns how many.

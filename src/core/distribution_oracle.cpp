@@ -12,15 +12,19 @@
 namespace dts {
 namespace {
 
+// log of exp(z / temperature), relative to the most probable token. At most 0; -infinity stays. [n_vocab]
+std::vector<double> scaled(std::span<const float> logits, double temperature) {
+  const double max = *std::max_element(logits.begin(), logits.end());
+  std::vector<double> result;
+  for (const float z : logits) result.push_back((z - max) / temperature);
+  return result;
+}
+
 // log softmax(z / temperature). [n_vocab]
 std::vector<double> log_softmax(std::span<const float> logits, double temperature) {
-  const double max = *std::max_element(logits.begin(), logits.end());
-  std::vector<double> result(logits.size());
+  std::vector<double> result = scaled(logits, temperature);
   double sum = 0;
-  for (std::size_t i = 0; i < logits.size(); ++i) {
-    result[i] = (logits[i] - max) / temperature;  // at most 0; -infinity stays
-    sum += std::exp(result[i]);
-  }
+  for (const double value : result) sum += std::exp(value);
   const double log_sum = std::log(sum);
   for (double& value : result) value -= log_sum;
   return result;
@@ -36,7 +40,8 @@ std::vector<Token> ranking(std::span<const float> logits) {
   return order;
 }
 
-// The tokens that may be drawn. `order` is the ranking, `q` the probabilities at the sampling temperature.
+// The tokens that may be drawn. `order` is the ranking, `q` proportional to the probabilities at the
+// sampling temperature.
 std::vector<Token> kept_tokens(std::vector<Token> order, const std::vector<double>& q, const SamplingOptions& options) {
   const auto q_of = [&](Token token) { return q[static_cast<std::size_t>(token)]; };
   if (options.top_k > 0) order.resize(std::min(order.size(), static_cast<std::size_t>(options.top_k)));
@@ -60,7 +65,8 @@ std::vector<Token> kept_tokens(std::vector<Token> order, const std::vector<doubl
 Token sample(std::span<const float> logits, const std::vector<Token>& order, const SamplingOptions& options,
              std::uint64_t draw) {
   if (options.temperature == 0) return order.front();
-  std::vector<double> q = log_softmax(logits, double{options.temperature});
+  // Not normalised: every rule below compares with a total or a maximum, and equal logits then add up exactly.
+  std::vector<double> q = scaled(logits, double{options.temperature});
   for (double& value : q) value = std::exp(value);
   std::vector<Token> kept = kept_tokens(order, q, options);
   std::sort(kept.begin(), kept.end());
