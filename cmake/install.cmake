@@ -1,0 +1,24 @@
+# `cmake --install` and find_package(dts). The library is static by default, so whoever links it needs llama.cpp's
+# libraries, too: the installation carries those it was built with, out of the way of any other llama.cpp.
+include(CMakePackageConfigHelpers)
+
+set(dts_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/dts)
+set(dts_llama_install_dir "")
+if(DTS_LLAMA_PREFIX)
+  set(dts_llama_install_dir ${CMAKE_INSTALL_LIBDIR}/dts/llama.cpp)
+  install(DIRECTORY "${DTS_LLAMA_PREFIX}/" DESTINATION ${dts_llama_install_dir} PATTERN pkgconfig EXCLUDE)
+endif()
+
+install(TARGETS dts EXPORT dts-targets)
+if(TARGET dts_cli)
+  install(TARGETS dts_cli)
+  install(FILES models/nano/dts-nano.gguf DESTINATION ${CMAKE_INSTALL_DATADIR}/dts OPTIONAL)
+endif()
+install(DIRECTORY include/dts "${PROJECT_BINARY_DIR}/include/dts" DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+  FILES_MATCHING PATTERN "*.h")
+install(EXPORT dts-targets NAMESPACE dts:: DESTINATION ${dts_package_dir})
+
+configure_package_config_file(cmake/dts-config.cmake.in dts-config.cmake INSTALL_DESTINATION ${dts_package_dir})
+write_basic_package_version_file(dts-config-version.cmake COMPATIBILITY SameMinorVersion)
+install(FILES "${PROJECT_BINARY_DIR}/dts-config.cmake" "${PROJECT_BINARY_DIR}/dts-config-version.cmake"
+  cmake/llama_static_cuda.cmake DESTINATION ${dts_package_dir})

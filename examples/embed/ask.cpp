@@ -1,0 +1,63 @@
+// ask MODEL.gguf QUESTION: the answer of DTS-Stable, with the library's public headers and nothing else.
+#include <dts/dts.h>
+
+#include <cstdio>
+#include <memory>
+#include <span>
+#include <string>
+
+namespace {
+
+int ask(const std::string& path, const std::string& question) {
+  dts::LlamaModelOptions model_options;
+  model_options.path = path;
+  const dts::LlamaModel model(model_options);
+  const dts::Vocabulary& vocabulary = model.vocabulary();
+  const dts::ChatMessage message{.role = "user", .content = question};
+  const dts::ChatPrompt prompt = vocabulary.chat(std::span(&message, 1));
+
+  dts::SearchText text;
+  text.is_end = [&](dts::Token token) { return vocabulary.is_end(token); };
+  text.answer_of = [&](std::span<const dts::Token> tokens) {
+    return dts::extract_answer(vocabulary.detokenize(tokens), prompt.opens_thinking);
+  };
+  dts::SearchOptions options;
+  options.method = dts::make_method("dts-stable");
+  options.sampling = model.recommended_sampling();
+  options.max_tokens = 2048;
+  const auto search = std::make_shared<dts::Search>(prompt.tokens, options, text, vocabulary.size());
+
+  dts::LlamaEngineOptions engine_options;
+  engine_options.max_branches = search->max_live();
+  engine_options.context_length = static_cast<int>(prompt.tokens.size()) + options.max_tokens;
+  const auto engine = dts::make_llama_engine(model, engine_options);
+  dts::Scheduler scheduler(*engine);
+  dts::Job job;
+  job.search = search;
+  scheduler.submit(job);
+  scheduler.run();
+
+  const dts::Outcome outcome = search->outcome();
+  if (!outcome.winner) {
+    std::fprintf(stderr, "no trajectory finished within %d tokens\n", options.max_tokens);
+    return 3;
+  }
+  const auto tokens = search->tree().tokens_of(outcome.best_leaf);
+  std::printf("%s\n", vocabulary.detokenize(tokens).c_str());
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) {
+    std::fprintf(stderr, "usage: ask MODEL.gguf QUESTION\n");
+    return 2;
+  }
+  try {
+    return ask(argv[1], argv[2]);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "ask: %s\n", e.what());
+    return 1;
+  }
+}
