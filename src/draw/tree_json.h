@@ -1,4 +1,4 @@
-// The tree file's JSON as a value, for documents that embed it.
+// The tree file's JSON as a value.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,10 +8,10 @@
 
 namespace dts {
 
-// {"format": "dts-tree", "version": 1, ...}
-nlohmann::ordered_json to_json(const TreeDocument& document);
+inline constexpr const char* kTreeFormat = "dts-tree";
+inline constexpr int kTreeVersion = 1;
 
 // Throws dts::Error, its text starting with `name`, for anything that is not a consistent tree.
-TreeDocument tree_from_json(const nlohmann::ordered_json& json, const std::string& name);
+TreeDocument tree_from_json(const nlohmann::json& json, const std::string& name);
 
 }  // namespace dts

@@ -1,0 +1,86 @@
+// `dts tree`: draws a tree that `dts run --save-tree` wrote.
+#include <unistd.h>
+
+#include <memory>
+#include <string>
+
+#include "cli/arguments.h"
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "cli/terminal.h"
+#include "dts/draw.h"
+#include "dts/tree_file.h"
+#include "io/whole_file.h"
+
+namespace dts::cli {
+namespace {
+
+enum class Format { kText, kDot, kSvg, kHtml, kJson };
+
+struct TreeFlags {
+  std::string file;
+  Format format = Format::kText;
+  std::string output = "-";
+  bool no_colour = false;
+};
+
+std::string draw_for_terminal(const TreeDocument& document, const TreeFlags& flags) {
+  TextDrawingOptions options;
+  const bool to_stdout = flags.output == "-";
+  const Terminal terminal = detect_terminal(STDOUT_FILENO, flags.no_colour);
+  options.unicode = terminal.unicode;
+  options.colour = to_stdout && terminal.colour;
+  if (to_stdout && terminal.interactive) options.width = terminal.size().columns;
+  return draw_text(document, options);
+}
+
+std::string draw(const TreeDocument& document, const TreeFlags& flags) {
+  switch (flags.format) {
+    case Format::kText:
+      return draw_for_terminal(document, flags);
+    case Format::kDot:
+      return draw_dot(document);
+    case Format::kSvg:
+      return draw_svg(document);
+    case Format::kHtml:
+      return draw_html(document);
+    case Format::kJson:
+      break;
+  }
+  return to_json_text(document);
+}
+
+}  // namespace
+
+void add_tree_command(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("tree", "Draw a saved tree");
+  command->footer(
+      "FILE is what dts run --save-tree or --json wrote; - is standard input.\n\n"
+      "  dts tree tree.json\n"
+      "  dts tree tree.json --format html -o tree.html");
+  auto flags = std::make_shared<TreeFlags>();
+  add_value(*command, "file", "FILE", "the tree to draw; - is standard input", [flags](const std::string& text) {
+    flags->file = text;
+  })->required();
+  add_choice<Format>(*command, "--format", flags->format,
+                     {{"text", Format::kText},
+                      {"dot", Format::kDot},
+                      {"svg", Format::kSvg},
+                      {"html", Format::kHtml},
+                      {"json", Format::kJson}},
+                     "what to draw it as (default text)");
+  add_value(*command, "-o,--output", "FILE", "where to draw it (default -: standard output)",
+            [flags](const std::string& text) { flags->output = text; });
+  command->add_flag("--no-color", flags->no_colour, "no colours, even on a terminal");
+  command->callback([flags, &exit_code] {
+    const std::string drawing = draw(load_tree(flags->file), *flags);
+    if (flags->output == "-") {
+      write_stdout(drawing);
+    } else {
+      write_whole_file(flags->output, drawing);
+    }
+    exit_code = kExitAnswered;
+  });
+}
+
+}  // namespace dts::cli

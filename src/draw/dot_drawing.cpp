@@ -1,0 +1,84 @@
+#include <fmt/format.h>
+
+#include <string>
+#include <string_view>
+
+#include "draw/facts.h"
+#include "draw/labels.h"
+#include "draw/unicode.h"
+#include "dts/draw.h"
+
+namespace dts {
+namespace {
+
+using namespace draw;
+
+constexpr int kTextWidth = 32;  // cells of a segment's text
+
+// A quoted string. Graphviz reads backslashes in labels as escapes of its own, so they are doubled; the caller's line
+// breaks are added after.
+std::string quoted(std::string_view text) {
+  std::string out;
+  for (const char c : printable(text)) {
+    if (c == '"' || c == '\\') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+std::string_view colour_of(SegmentState state) {
+  switch (state) {
+    case SegmentState::kFinished:
+      return "#1f9d63";
+    case SegmentState::kExhausted:
+      return "#cf4632";
+    case SegmentState::kLive:
+      return "#2f6fde";
+    case SegmentState::kCut:
+      return "#98a3b3";
+    case SegmentState::kSplit:
+      break;
+  }
+  return "#76859b";
+}
+
+}  // namespace
+
+std::string draw_dot(const TreeDocument& document) {
+  const Facts facts(document);
+  std::string out = "digraph dts {\n";
+  out +=
+      fmt::format("  label=\"{}\\n{}\";\n", quoted(shorten(question_line(document), 100)), quoted(verdict(document)));
+  out +=
+      "  labelloc=t; rankdir=LR; fontname=\"sans-serif\"; nodesep=0.12; ranksep=0.5;\n"
+      "  node [shape=box, style=\"rounded,filled\", fillcolor=\"#ffffff\", fontname=\"sans-serif\", fontsize=10, "
+      "height=0.3];\n"
+      "  edge [fontname=\"monospace\", fontsize=9, arrowsize=0.5];\n";
+  out += fmt::format("  prompt [label=\"prompt\\n{} tokens\", shape=plain, fillcolor=none];\n",
+                     document.prompt_tokens.size());
+  for (std::size_t index = 0; index < document.tree.segments().size(); ++index) {
+    const auto id = static_cast<SegmentId>(index);
+    const Segment& segment = document.tree.segment(id);
+    std::string label = quoted(snippet(document.texts[index].text, kTextWidth)) +
+                        fmt::format("\\n{} tokens", grouped(static_cast<std::int64_t>(segment.tokens.size())));
+    if (const auto& decision = facts.decision[index]) {
+      label += fmt::format("\\nH {}  VE {}", statistic(decision->entropy), statistic(decision->varentropy));
+    } else if (segment.children.empty()) {
+      label += "\\n" + quoted(shorten(leaf_label(document, facts, id), kTextWidth));
+      if (id == document.outcome.best_leaf) label += " ★";
+    }
+    const bool best = facts.best[index];
+    out += fmt::format("  s{} [label=\"{}\", color=\"{}\"{}];\n", id, label, colour_of(segment.state),
+                       best ? ", fillcolor=\"#fff1c7\", penwidth=2" : "");
+    const std::string from = segment.parent == kNoSegment ? "prompt" : "s" + std::to_string(segment.parent);
+    std::string choice;
+    if (segment.parent != kNoSegment && !segment.tokens.empty()) {
+      choice = quoted(shorten(first_token_label(document, id), 16)) + " " + percent(segment.tokens.front().logprob);
+    }
+    out += fmt::format("  {} -> s{} [label=\"{}\"{}];\n", from, id, choice,
+                       best ? ", penwidth=2.5, color=\"#d99a00\"" : "");
+  }
+  return out + "}\n";
+}
+
+}  // namespace dts

@@ -1,0 +1,265 @@
+#include "draw/labels.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+#include "draw/tree_names.h"
+#include "draw/unicode.h"
+
+namespace dts::draw {
+namespace {
+
+std::string plain(double value) { return std::isfinite(value) ? fmt::format("{:g}", value) : fmt::format("{}", value); }
+
+std::string counted(std::size_t n, std::string_view noun) {
+  return grouped(static_cast<std::int64_t>(n)) + " " + std::string(noun);
+}
+
+std::string_view reason_sentence(StopReason reason) {
+  switch (reason) {
+    case StopReason::kRunning:
+      return "still running";
+    case StopReason::kEnoughFinished:
+      return "enough trajectories finished";
+    case StopReason::kNothingLive:
+      return "every trajectory ended";
+    case StopReason::kTokenBudget:
+      return "stopped by the token budget";
+    case StopReason::kTimeBudget:
+      return "stopped by the time budget";
+    case StopReason::kCancelled:
+      return "cancelled";
+    case StopReason::kFailed:
+      return "failed";
+  }
+  return "";
+}
+
+std::string criterion_label(const BranchRule& rule) {
+  const std::string decision = fmt::format("VE ≥ {}, H ≤ {}", plain(rule.tau_v), plain(rule.tau_h));
+  const std::string high_entropy = fmt::format("H ≥ {}", plain(rule.tau_h));
+  switch (rule.criterion) {
+    case Criterion::kHighEntropy:
+      return high_entropy;
+    case Criterion::kEither:
+      return decision + " or " + high_entropy;
+    case Criterion::kDecision:
+      break;
+  }
+  return decision;
+}
+
+}  // namespace
+
+std::string grouped(std::int64_t number) {
+  std::string digits = std::to_string(number);
+  const std::size_t first = number < 0 ? 1 : 0;
+  for (std::size_t i = digits.size(); i > first + 3;) {
+    i -= 3;
+    digits.insert(i, 1, ',');
+  }
+  return digits;
+}
+
+std::string seconds(double value) {
+  if (!(value < 1e9)) return "?";
+  if (value < 10) return fmt::format("{:.2f} s", value);
+  if (value < 60) return fmt::format("{:.1f} s", value);
+  const auto whole = static_cast<std::int64_t>(value);
+  if (whole < 3600) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
+  return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
+}
+
+std::string scaled(double value) {
+  if (!std::isfinite(value)) return "?";
+  constexpr std::array kPrefixes = {"", " k", " M", " G", " T", " P", " E"};
+  std::size_t i = 0;
+  for (; value >= 999.5 && i + 1 < kPrefixes.size(); ++i) value /= 1000;
+  return fmt::format("{:.{}f}{}", value, i == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2, kPrefixes[i]);
+}
+
+std::string statistic(double value) {
+  return std::isfinite(value) ? fmt::format("{:.2f}", value) : fmt::format("{}", value);
+}
+
+std::string percent(double logprob) {
+  if (std::isnan(logprob)) return "?";
+  const double share = 100 * std::exp(std::min(logprob, 0.0));
+  return share >= 0.95 ? fmt::format("{:.0f}%", share) : fmt::format("{:.1f}%", share);
+}
+
+std::string token_label(std::string_view piece, Token token) {
+  if (piece.empty()) return "#" + std::to_string(token);
+  std::string out;
+  if (piece.size() > 1 && piece.front() == ' ' && piece[1] != ' ') piece.remove_prefix(1);
+  for (const char c : piece) {
+    if (c == '\n') {
+      out += "⏎";
+    } else if (c == '\t') {
+      out += "⇥";
+    } else if (c == ' ') {
+      out += "␣";
+    } else {
+      out += c;
+    }
+  }
+  return printable(out);
+}
+
+std::string first_token_label(const TreeDocument& document, SegmentId id) {
+  const Segment& segment = document.tree.segment(id);
+  if (segment.tokens.empty()) return "";
+  return token_label(document.texts[static_cast<std::size_t>(id)].piece(0), segment.tokens.front().token);
+}
+
+std::string snippet(std::string_view text, int width) {
+  // More than enough to fill the width from either end, so that the cost does not grow with the text.
+  const std::size_t reach = static_cast<std::size_t>(std::max(width, 0)) * 8 + 64;
+  if (text.size() <= 2 * reach) {
+    const std::string line = one_line(text);
+    if (display_width(line) <= width) return line;
+  }
+  const std::string head = one_line(text.substr(0, reach));
+  std::size_t tail_begin = text.size() > reach ? text.size() - reach : 0;
+  while (tail_begin < text.size() && (static_cast<unsigned char>(text[tail_begin]) & 0xC0U) == 0x80U) ++tail_begin;
+  const std::string tail = one_line(text.substr(tail_begin));
+  const int tail_width = width >= 24 ? (width - 3) / 3 : 0;  // cells
+  if (tail_width == 0) return shorten(head, width);
+  std::string_view start = fit(head, width - tail_width - 3);
+  const std::size_t space = start.rfind(' ');
+  if (space != std::string_view::npos && space > start.size() / 2) start = start.substr(0, space);
+  std::string end = shorten_left(tail, tail_width + 1).substr(std::string_view("…").size());
+  const std::size_t word = end.find(' ');
+  if (word != std::string::npos && word + 1 < end.size()) end = end.substr(word + 1);
+  return std::string(start) + " … " + end;
+}
+
+std::string_view state_label(SegmentState state) { return name_of(kSegmentStates, state); }
+
+std::string leaf_label(const TreeDocument& document, const Facts& facts, SegmentId leaf) {
+  const auto& trace = facts.trace[static_cast<std::size_t>(leaf)];
+  if (!trace) return std::string(state_label(document.tree.segment(leaf).state));
+  const std::string answer = one_line(document.outcome.finished[*trace].answer);
+  return answer.empty() ? "no answer" : answer;
+}
+
+std::string question_line(const TreeDocument& document) {
+  return one_line(document.question.empty() ? document.prompt : document.question);
+}
+
+std::vector<std::string> setting_labels(const TreeDocument& document) {
+  const Method& method = document.options.method;
+  std::vector<std::string> labels;
+  if (!document.model.empty()) labels.push_back(one_line(document.model));
+  labels.push_back(one_line(method.name));
+  if (method.width > 1) labels.push_back(fmt::format("N {}", method.width));
+  if (method.branch.enabled) {
+    labels.push_back(fmt::format("K {}", method.branch.k));
+    labels.push_back(fmt::format("cap {}", method.branch.max_branches));
+  }
+  if (method.stop.finished != StopRule::kAll) labels.push_back(fmt::format("B {}", method.stop.finished));
+  if (method.branch.enabled) {
+    labels.push_back(criterion_label(method.branch));
+  }
+  labels.push_back(fmt::format("T {}", plain(document.options.sampling.temperature)));
+  labels.push_back(fmt::format("seed {}", document.options.seed));
+  return labels;
+}
+
+std::vector<std::string> size_labels(const TreeDocument& document, const Facts& facts) {
+  std::vector<std::string> labels;
+  labels.push_back(counted(facts.trajectories(), facts.trajectories() == 1 ? "trajectory" : "trajectories"));
+  if (facts.finished > 0) labels.push_back(counted(facts.finished, "finished"));
+  if (facts.exhausted > 0) labels.push_back(counted(facts.exhausted, "exhausted"));
+  if (facts.cut > 0) labels.push_back(counted(facts.cut, "cut"));
+  if (facts.live > 0) labels.push_back(counted(facts.live, "live"));
+  labels.push_back(counted(document.tree.decisions(), document.tree.decisions() == 1 ? "decision" : "decisions"));
+  const Account& account = document.outcome.account;
+  labels.push_back(fmt::format("{} unique of {} tokens ({:.2f}× shared)", grouped(account.unique_tokens),
+                               grouped(account.branch_tokens), account.sharing_ratio()));
+  return labels;
+}
+
+std::string verdict(const TreeDocument& document) {
+  const Outcome& outcome = document.outcome;
+  std::string why(reason_sentence(outcome.reason));
+  if (!outcome.error.empty()) why += ": " + one_line(outcome.error);
+  if (!outcome.winner) return why + "; nothing finished";
+  const std::string& answer = outcome.finished[*outcome.winner].answer;
+  std::string how;
+  switch (document.options.method.select) {
+    case SelectRule::kFirst:
+      how = "first to finish";
+      break;
+    case SelectRule::kMaxMeanLogprob:
+      how = "highest log-probability per token";
+      break;
+    case SelectRule::kMajority: {
+      int votes = 0;
+      int all = 0;
+      for (const AnswerCount& count : outcome.votes) {
+        all += count.votes;
+        if (count.answer == answer) votes = count.votes;
+      }
+      how = all == 0 ? "nobody voted; first to finish" : fmt::format("{} of {} votes", votes, all);
+      break;
+    }
+  }
+  return how + "; " + why;
+}
+
+std::vector<Row> setting_rows(const TreeDocument& document) {
+  const SearchOptions& options = document.options;
+  const Method& method = options.method;
+  const BranchRule& branch = method.branch;
+  std::vector<Row> rows = {{"model", one_line(document.model)},
+                           {"method", one_line(method.name)},
+                           {"trajectories at the start", grouped(method.width)}};
+  if (branch.enabled) {
+    rows.insert(rows.end(), {{"criterion", std::string(name_of(kCriteria, branch.criterion))},
+                             {"tau_v (varentropy)", plain(branch.tau_v)},
+                             {"tau_h (entropy)", plain(branch.tau_h)},
+                             {"children of a decision, K", grouped(branch.k)},
+                             {"live branches, at most", grouped(branch.max_branches)},
+                             {"freeze", std::string(name_of(kFreezes, branch.freeze))}});
+  }
+  rows.insert(rows.end(),
+              {{"stop after finished", method.stop.finished == StopRule::kAll ? "all" : grouped(method.stop.finished)},
+               {"select", std::string(name_of(kSelectRules, method.select))},
+               {"temperature", plain(options.sampling.temperature)},
+               {"top-k", options.sampling.top_k == 0 ? "off" : grouped(options.sampling.top_k)},
+               {"top-p", plain(options.sampling.top_p)},
+               {"min-p", plain(options.sampling.min_p)},
+               {"statistics' temperature", plain(options.stat_temperature)},
+               {"seed", std::to_string(options.seed)},
+               {"tokens a trajectory, at most", grouped(options.max_tokens)}});
+  if (options.max_total_tokens > 0) rows.emplace_back("unique tokens, at most", grouped(options.max_total_tokens));
+  return rows;
+}
+
+std::vector<Row> account_rows(const TreeDocument& document) {
+  const Account& account = document.outcome.account;
+  const TreeTimes& times = document.times;
+  std::vector<Row> rows = {{"steps", grouped(account.steps)},
+                           {"branch events", grouped(account.branch_events)},
+                           {"trajectories", grouped(account.branches)},
+                           {"live at once, at most", grouped(account.peak_live)},
+                           {"exhausted", grouped(account.exhausted)},
+                           {"decisions cut by the cap", grouped(account.capped_decisions)},
+                           {"prompt tokens", grouped(account.prompt_tokens)},
+                           {"tokens over all trajectories", grouped(account.branch_tokens)},
+                           {"unique tokens", grouped(account.unique_tokens)},
+                           {"sharing", fmt::format("{:.2f}×", account.sharing_ratio())}};
+  if (times.decode > 0) {
+    rows.emplace_back("tokens a second", scaled(static_cast<double>(account.unique_tokens) / times.decode));
+    rows.emplace_back("prefill", seconds(times.prefill));
+    rows.emplace_back("decode", seconds(times.decode));
+    rows.emplace_back("statistics", seconds(times.statistics));
+  }
+  if (document.flops > 0) rows.emplace_back("estimated FLOPs", scaled(document.flops));
+  return rows;
+}
+
+}  // namespace dts::draw

@@ -1,0 +1,55 @@
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "draw/unicode.h"
+#include "dts/tree_file.h"
+
+namespace dts {
+namespace {
+
+// Appends the characters that `bytes` completes and leaves those it only begins.
+void append_complete(std::string& text, std::string& bytes) {
+  std::size_t at = 0;
+  while (at < bytes.size()) {
+    const draw::Character character = draw::decode_utf8(bytes, at);
+    if (character.truncated) break;
+    draw::append_utf8(text, character.code);
+    at += character.size;
+  }
+  bytes.erase(0, at);
+}
+
+}  // namespace
+
+std::vector<SegmentText> segment_texts(const Tree& tree, const std::function<std::string(Token)>& piece) {
+  const std::span<const Segment> segments = tree.segments();
+  std::vector<SegmentText> texts(segments.size());
+  // The bytes of a character that a segment began and did not complete: each of its children goes on with them.
+  std::vector<std::string> begun(segments.size());
+  for (std::size_t id = 0; id < segments.size(); ++id) {
+    const Segment& segment = segments[id];
+    SegmentText& out = texts[id];
+    std::string bytes = segment.parent == kNoSegment ? std::string() : begun[static_cast<std::size_t>(segment.parent)];
+    out.ends.reserve(segment.tokens.size());
+    for (std::size_t i = 0; i < segment.tokens.size(); ++i) {
+      bytes += piece(segment.tokens[i].token);
+      append_complete(out.text, bytes);
+      const bool trajectory_ends = i + 1 == segment.tokens.size() && segment.children.empty();
+      if (trajectory_ends) out.text += draw::valid_utf8(bytes);
+      out.ends.push_back(static_cast<std::uint32_t>(out.text.size()));
+    }
+    begun[id] = std::move(bytes);
+  }
+  return texts;
+}
+
+std::string trajectory_text(const TreeDocument& document, SegmentId leaf) {
+  std::string text;
+  for (const SegmentId id : document.tree.path_to(leaf)) text += document.texts[static_cast<std::size_t>(id)].text;
+  return text;
+}
+
+}  // namespace dts
