@@ -20,7 +20,7 @@ build: $(BUILD)/build.ninja  ## compile everything
 
 run: $(BUILD)/build.ninja  ## answer an example question; ARGS='...' to ask another
 	@cmake --build $(BUILD) --parallel $(JOBS) --target dts_cli
-	@$(BUILD)/bin/dts run $(ARGS)
+	$(BUILD)/bin/dts run $(ARGS)
 
 test: $(BUILD)/build.ninja  ## compile everything and run the tests
 	@scripts/setup.sh test
