@@ -27,8 +27,10 @@ need_command c++ g++
 need_command cmake cmake
 need_command ninja ninja-build
 need_command git git
+need_command pkg-config pkg-config
 need_command npm npm ca-certificates  # fetches llama.cpp
-need_package libcli11-dev libfmt-dev libgtest-dev libhwy-dev nlohmann-json3-dev
+need_package libcli11-dev libfmt-dev libgtest-dev libhwy-dev liblz4-dev libsnappy-dev libzstd-dev nlohmann-json3-dev \
+  zlib1g-dev
 case "${1:-build}" in
   build) ;;
   test) need_command clang-format clang-format ;;
