@@ -74,22 +74,32 @@ std::string explain_extras(const CLI::App& app) {
 
 class HelpFormatter : public CLI::Formatter {
  public:
-  HelpFormatter() { column_width(32); }
+  HelpFormatter() {
+    column_width(32);
+    label("SUBCOMMAND", "COMMAND");
+    label("Positionals", "Arguments");
+  }
+
+  std::string make_help(const CLI::App* app, std::string name, CLI::AppFormatMode mode) const override {
+    return CLI::detail::find_and_replace(CLI::Formatter::make_help(app, std::move(name), mode), "\n\n\n", "\n\n");
+  }
 
   std::string make_option(const CLI::Option* option, bool is_positional) const override {
-    return entry(make_option_name(option, is_positional) + make_option_opts(option), option->get_description());
+    return entry(make_option_name(option, is_positional) + (is_positional ? "" : make_option_opts(option)),
+                 option->get_description());
   }
 
   std::string make_subcommand(const CLI::App* sub) const override {
     return entry(sub->get_name(), sub->get_description());
   }
 
+  // One short and one long name: older spellings are understood, not advertised.
   std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
-    std::string name = CLI::Formatter::make_option_name(option, is_positional);
-    if (option->check_lname("gpu-layers")) name.insert(0, "-ngl,");
-    const std::size_t comma = name.find(',');
-    if (comma != std::string::npos) name.insert(comma + 1, 1, ' ');
-    return !is_positional && name.starts_with("--") ? "    " + name : name;
+    if (is_positional) return option->get_type_name();
+    std::string name = option->get_snames().empty() ? "" : "-" + option->get_snames().front();
+    if (option->check_lname("gpu-layers")) name = "-ngl";
+    if (option->get_lnames().empty()) return name;
+    return (name.empty() ? "    " : name + ", ") + "--" + option->get_lnames().front();
   }
 
   std::string make_option_opts(const CLI::Option* option) const override {
@@ -131,7 +141,10 @@ std::int64_t parse_integer(std::string_view flag, const std::string& value, std:
     throw usage_error(fmt::format("{} is '{}': it must be a whole number", flag, value));
   }
   if (status == std::errc::result_out_of_range || number < least || number > most) {
-    throw usage_error(fmt::format("{} is {}: it must be between {} and {}", flag, value, least, most));
+    const std::string range = most >= std::numeric_limits<int>::max() && number < least
+                                  ? fmt::format("at least {}", least)
+                                  : fmt::format("between {} and {}", least, most);
+    throw usage_error(fmt::format("{} is {}: it must be {}", flag, value, range));
   }
   return number;
 }
@@ -156,6 +169,10 @@ std::string explain(const CLI::ParseError& error, const CLI::App& app) {
   if (dynamic_cast<const CLI::RequiredError*>(&error) != nullptr && &chosen(app) == &app) {
     if (!app.remaining().empty()) return explain_extras(app);
     return "no command: see dts --help";
+  }
+  if (dynamic_cast<const CLI::ArgumentMismatch*>(&error) != nullptr) {
+    const std::string text = error.what();
+    return text.substr(0, text.find(':')) + " needs a value";
   }
   return error.what();
 }

@@ -28,12 +28,13 @@ class LineView : public View {
   }
 
   void prefilling(int done, int total) override {
-    if (done < total && !due()) return;
+    if (!due()) return;
     line(fmt::format("prompt {} of {} tokens", grouped(done), grouped(total)));
   }
 
   void stepped(const Snapshotter& search) override {
-    if (!due()) return;
+    if (stepped_ && !due()) return;
+    stepped_ = true;
     const Snapshot s = search.take();
     std::string leading;
     if (!s.votes.empty())
@@ -54,6 +55,7 @@ class LineView : public View {
   }
 
   Clock::time_point last_ = Clock::now();
+  bool stepped_ = false;  // the first step is told at once: decoding has begun
 };
 
 }  // namespace

@@ -29,6 +29,7 @@ int run(int argc, char** argv) {
   int exit_code = kExitFailed;
   add_run_command(app, exit_code);
   add_methods_command(app, exit_code);
+  for (CLI::App* command : app.get_subcommands({})) command->group("Commands");
 
   std::vector<std::string> arguments = rewrite_arguments(argc, argv);
   std::reverse(arguments.begin(), arguments.end());  // the order CLI11 takes them in

@@ -119,11 +119,10 @@ SearchOptions SearchFlags::options() const {
 void add_search_options(CLI::App& app, SearchFlags& flags) {
   app.option_defaults()->group("Method");
   BranchRule& branch = flags.numbers.branch;
+  // What depends on the method or the model is checked with it.
   const auto whole = [&app](const std::string& name, const std::string& description, int& target) {
-    // Ranges that depend on the method or the model are checked with it; here only what an int can hold.
-    add_value(app, name, "N", description, [name, &target](const std::string& text) {
-      target = static_cast<int>(parse_integer(name, text, std::numeric_limits<int>::min()));
-    });
+    add_value(app, name, "N", description,
+              [name, &target](const std::string& text) { target = static_cast<int>(parse_integer(name, text, 1)); });
   };
   const auto number = [&app](const std::string& name, const std::string& description, auto set) {
     add_value(app, name, "X", description, [name, set](const std::string& text) { set(parse_number(name, text)); });

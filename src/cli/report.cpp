@@ -169,9 +169,9 @@ std::string describe_sampling(const SamplingOptions& sampling, const Glyphs& gly
 std::string answer_text(const TreeDocument& document) {
   const Outcome& outcome = document.outcome;
   const std::string text = best_text(document);
-  const std::string_view answer = trimmed(split_thinking(text, document.opens_thinking).answer);
-  if (!answer.empty()) return printable(answer);
-  return outcome.winner ? printable(outcome.finished[*outcome.winner].answer) : std::string();
+  std::string_view answer = trimmed(split_thinking(text, document.opens_thinking).answer);
+  if (answer.empty() && outcome.winner) answer = outcome.finished[*outcome.winner].answer;
+  return printable(answer.empty() ? trimmed(text) : answer);
 }
 
 std::string report_text(const TreeDocument& document, const Terminal& terminal) {

@@ -8,6 +8,7 @@
 #include <cstring>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 
 #include "cli/arguments.h"
@@ -50,13 +51,16 @@ double since(Clock::time_point start) { return std::chrono::duration<double>(Clo
 // Fails now rather than after minutes of decoding.
 void check_writable(const std::string& path) {
   if (path.empty() || path == "-") return;
-  const std::filesystem::path parent = std::filesystem::absolute(path).parent_path();
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
     throw Error(fmt::format("--save-tree '{}': it is a directory, not a file", path));
   }
-  if (access(parent.c_str(), W_OK) != 0) {
-    throw Error(fmt::format("--save-tree '{}': cannot write in {}: {}", path, parent.string(), strerror(errno)));
+  // A file is replaced by renaming, for which its directory counts; a device or a pipe is written to as it is.
+  const bool replaced = !std::filesystem::exists(path, ignored) || std::filesystem::is_regular_file(path, ignored);
+  const std::filesystem::path file = std::filesystem::absolute(path);
+  const std::filesystem::path target = replaced ? file.parent_path() : file;
+  if (access(target.c_str(), W_OK) != 0) {
+    throw Error(fmt::format("--save-tree '{}': cannot write to {}: {}", path, target.string(), strerror(errno)));
   }
 }
 
@@ -213,7 +217,15 @@ void decode(Engine& engine, const Vocabulary& vocabulary, View& view, double max
 
 int print_result(const RunFlags& flags, const TreeDocument& document) {
   const Outcome& outcome = document.outcome;
-  if (!flags.save_tree.empty()) save_tree(flags.save_tree, document);
+  // The tree first, for a reader that goes away; but an answer is not lost to a tree that cannot be kept.
+  std::optional<Error> not_saved;
+  if (!flags.save_tree.empty()) {
+    try {
+      save_tree(flags.save_tree, document);
+    } catch (const Error& error) {
+      not_saved = error;
+    }
+  }
   if (flags.json) {
     write_stdout(to_json_text(document));
   } else if (flags.quiet) {
@@ -221,6 +233,7 @@ int print_result(const RunFlags& flags, const TreeDocument& document) {
   } else {
     write_stdout(report_text(document, detect_terminal(STDOUT_FILENO, flags.no_colour)));
   }
+  if (not_saved) throw *not_saved;
   if (outcome.reason == StopReason::kFailed) throw Error(outcome.error);
   return outcome.winner ? kExitAnswered : kExitUnfinished;
 }
@@ -273,7 +286,8 @@ int run(const RunFlags& flags) {
 }  // namespace
 
 void add_run_command(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("run", "answer one question");
+  CLI::App* command = app.add_subcommand("run", "Answer one question");
+  command->get_help_ptr()->group("");
   auto flags = std::make_shared<RunFlags>();
   command->footer(
       "The prompt is read from PROMPT, -p, -f or standard input. Ctrl-C ends the search and gives the best answer so "
@@ -283,7 +297,7 @@ void add_run_command(CLI::App& app, int& exit_code) {
       "  dts run -m model.gguf --method dts-greedy --save-tree tree.json -f question.txt\n"
       "  dts run -m model.gguf --json < question.txt | dts tree - --format html");
   command->option_defaults()->group("Prompt");
-  add_value(*command, "prompt", "PROMPT", "the question",
+  add_value(*command, "prompt", "PROMPT", "the question, in quotes",
             [flags](const std::string& text) { flags->prompt.argument = text; });
   add_value(*command, "-p,--prompt", "TEXT", "the question",
             [flags](const std::string& text) { flags->prompt.text = text; });
@@ -301,8 +315,8 @@ void add_run_command(CLI::App& app, int& exit_code) {
     if (text.empty()) throw usage_error("--save-tree is '': it must be a file");
     flags->save_tree = text;
   });
-  command->add_flag("--verbose", flags->verbose, "also the model's facts and the memory plan");
-  command->add_flag("--quiet", flags->quiet, "the answer alone");
+  command->add_flag("-v,--verbose", flags->verbose, "also the model's facts and the memory plan");
+  command->add_flag("-q,--quiet", flags->quiet, "the answer alone");
   command->add_flag("--no-color", flags->no_colour, "no colours (as the environment's NO_COLOR)");
   command->callback([flags, &exit_code] { exit_code = run(*flags); });
 }
