@@ -7,6 +7,7 @@ Same rules as the decoder: statistics at T_stat = 0.6, a decision token iff VE >
 """
 import argparse
 import json
+import random
 import re
 import time
 from collections import Counter
@@ -15,7 +16,8 @@ import torch
 
 import generate
 from model import load
-from vocab import END, decode, encode, prompt_text
+from trace import ALL, Trace, sampler
+from vocab import END, decode, encode, one, prompt_text
 
 TAU_V, TAU_H, T_STAT, K, CAP = 1.5, 2.5, 0.6, 3, 48
 BUDGET = 512
@@ -251,6 +253,48 @@ def by_length(model, problems, samples, temperature=0.6, chunk=40):
     return slices(10), slices(3), 100 * sum(r for _, r in pairs) / n
 
 
+@torch.no_grad()
+def diagnose(model, problems):
+    """What the network has learnt along the right path: odds at each kind of choice against the generator's, and how often
+    the most likely token is right where there is nothing to choose."""
+    device = next(model.parameters()).device
+    rng = random.Random(3)
+    odds, wrong, checked = {}, Counter(), 0
+    for p in problems:
+        prompt = encode(prompt_text(p.question))
+        trace = Trace(sampler(rng, ALL))
+        trace.say("<think>\n")
+        p.think(trace)
+        logits = model.logits(model.hidden(torch.tensor([prompt + trace.ids], device=device)))[0].float()
+        at = {}
+        for position, choice in trace.choices:
+            at[position] = choice
+            z = logits[len(prompt) + position - 1]
+            prob = z.softmax(-1)
+            log_p = (z / T_STAT).log_softmax(-1)
+            q = log_p.exp()
+            h = -(q * log_p).sum()
+            ve = (q * (log_p + h) ** 2).sum()
+            trap = choice.kind == "decision" and choice.ways[0][0] != choice.right
+            kind = choice.kind + (" trap" if trap else "") + (" " + p.family if choice.kind == "decision" else "")
+            ways = [prob[one(t)].item() for t, _ in choice.ways[:2]]
+            top3 = choice.right is None or one(choice.right) in z.topk(3).indices.tolist()
+            row = odds.setdefault(kind, [0] * 8)
+            for k, v in enumerate([1, *ways, 1 - sum(ways), h.item(), ve.item(), ve.item() >= TAU_V and h.item() <= TAU_H, top3]):
+                row[k] += v
+        guess = logits.argmax(-1).tolist()
+        for position in range(len(trace.ids)):
+            if position not in at:
+                checked += 1
+                if guess[len(prompt) + position - 1] != trace.ids[position]:
+                    wrong[p.family + "|" + decode(trace.ids[max(0, position - 4):position + 1])[-24:]] += 1
+    print("choice                     n   first  second    tail       H      VE  branch%  right in top 3 %")
+    for kind, (n, *sums) in sorted(odds.items()):
+        m = [s / n for s in sums]
+        print(f"{kind:22}{n:6} " + "".join(f"{x:8.3f}" for x in m[:5]) + f"{100 * m[5]:8.0f}{100 * m[6]:8.0f}")
+    print(f"fixed tokens on the right path: {sum(wrong.values())} of {checked} wrong; e.g. {wrong.most_common(8)}")
+
+
 def main():
     a = argparse.ArgumentParser()
     a.add_argument("model")
@@ -267,6 +311,7 @@ def main():
     problems = generate.validation() if a.split == "val" else generate.held_out("nano-bench", generate.BENCH_MIX)
     if a.limit:
         problems = problems[::max(1, len(problems) // a.limit)][:a.limit]
+    diagnose(model, problems)
     results = compare_methods(model, problems, a.seeds, a.temperature)
     if a.samples:
         deciles, thirds, mean = by_length(model, problems, a.samples, a.temperature)

@@ -15,7 +15,7 @@ import random
 import sys
 
 import problems
-from trace import Full, Trace, sampler
+from trace import ALL, Full, Trace, sampler
 from vocab import encode, encode_cached, prompt_text
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -112,11 +112,11 @@ def document(i, skip):
     if rng.random() < 0.15:
         question += rng.choice(["\n", " ", "\n\n"]) + REQUEST
     prompt = encode(prompt_text(question))
-    # Half of the solvers decide by the data's own odds. The other half are led to the right way, without any training
-    # signal at the decision itself: the odds are learnt from the first half alone, the right path from both.
-    careful = rng.random() < 0.5
-    room = CONTEXT if rng.random() < 0.25 else 400   # endless traces need not all be long
-    trace = Trace(sampler(rng, careful), room - len(prompt))
+    # Left to the data's own odds, few solvers would reach a late decision. So many are led past the first few, without
+    # any training signal at a decision they were led through: every decision is seen often, its odds stay as they are.
+    led = ALL if rng.random() < 0.4 else rng.randrange(3)
+    room = CONTEXT if rng.random() < 0.12 else 288   # endless traces need not all be long
+    trace = Trace(sampler(rng, led), room - len(prompt))
     try:
         trace.say("<think>\n")
         if supported:

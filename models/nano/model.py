@@ -73,6 +73,13 @@ class Layer(nn.Module):
         v = self.v(x).view(b, t, c.kv_heads, c.head_dim).transpose(1, 2)
         return rotate(q, cos, sin), rotate(k, cos, sin), v
 
+    def forward(self, x, cos, sin):
+        """The whole layer for sequences that start at position 0: what training compiles."""
+        q, k, v = self.qkv(x, cos, sin)
+        groups = self.c.heads // self.c.kv_heads
+        k, v = k.repeat_interleave(groups, 1), v.repeat_interleave(groups, 1)
+        return self.rest(x, F.scaled_dot_product_attention(q, k, v, is_causal=True))
+
     def rest(self, x, attended):
         """Residual after attention [B, heads, T, head_dim], then the feed-forward block."""
         b, t = x.shape[:2]
@@ -105,11 +112,8 @@ class Nano(nn.Module):
         """Causal forward pass, ids [B, T] from position 0: final states [B, T, width]."""
         cos, sin = (r[:ids.shape[1]] for r in self.rope(ids.device))
         x = self.embed(ids)
-        groups = self.c.heads // self.c.kv_heads
         for layer in self.layers:
-            q, k, v = layer.qkv(x, cos, sin)
-            k, v = k.repeat_interleave(groups, 1), v.repeat_interleave(groups, 1)
-            x = layer.rest(x, F.scaled_dot_product_attention(q, k, v, is_causal=True))
+            x = layer(x, cos, sin)
         return self.norm(x)
 
     def logits(self, hidden):

@@ -55,6 +55,7 @@ class Trace:
         self.budget = budget   # tokens
         self.ids = []
         self.unsupervised = [] # positions whose token was forced, not drawn: no training signal there
+        self.choices = []      # (position, Choice) in order
 
     def say(self, text):
         self.ids.extend(encode_cached(text))
@@ -62,6 +63,7 @@ class Trace:
             raise Full
 
     def pick(self, choice):
+        self.choices.append((len(self.ids), choice))
         text, forced = self.choose(choice, self)
         if forced:
             self.unsupervised.append(len(self.ids))
@@ -71,12 +73,19 @@ class Trace:
         return text
 
 
-def sampler(rng, careful=False):
-    """Draws from each choice's own distribution; `careful` forces every decision to the right way instead."""
+ALL = 1 << 30
+
+
+def sampler(rng, led=0):
+    """Draws from each choice's own distribution; only the first `led` decisions are taken the right way instead."""
+    decisions = 0
 
     def choose(choice, _trace):
-        if careful and choice.kind == "decision":
-            return choice.right, True
+        nonlocal decisions
+        if choice.kind == "decision":
+            decisions += 1
+            if decisions <= led:
+                return choice.right, True
         u = rng.random()
         for text, p in choice.ways:
             u -= p

@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from generate import NO_LOSS
 from model import Config, Nano, save
 
-BUCKETS = (128, 160, 224, 320, 400, 640)   # padded lengths; a batch holds documents of one bucket
+BUCKETS = (128, 160, 192, 288, 640)   # padded lengths; a batch holds documents of one bucket
 
 
 def read_corpus(folder, device):
@@ -65,7 +65,8 @@ def main():
     p.add_argument("out")
     p.add_argument("--steps", type=int, default=0)
     p.add_argument("--seconds", type=float, default=60)
-    p.add_argument("--batch-tokens", type=int, default=98304)
+    p.add_argument("--batch-tokens", type=int, default=65536)
+    p.add_argument("--compile", default="layer", choices=["none", "layer", "static"])
     p.add_argument("--lr", type=float, default=3e-3)
     p.add_argument("--width", type=int, default=Config.width)
     p.add_argument("--layers", type=int, default=Config.layers)
@@ -77,16 +78,22 @@ def main():
     device = "cuda" if torch.cuda.is_available() else "cpu"
     torch.manual_seed(a.seed)
     generator = torch.Generator().manual_seed(a.seed)
+    torch.backends.cuda.matmul.allow_tf32 = True
     flat, buckets = read_corpus(a.corpus, device)
     model = Nano(Config(width=a.width, layers=a.layers, hidden=a.hidden, heads=a.heads, kv_heads=a.kv_heads)).to(device)
     count = sum(x.numel() for x in model.parameters())
     print(f"{count / 1e6:.2f}M parameters, {len(flat) / 1e6:.0f}M tokens, buckets", [(h, len(s)) for h, s, _ in buckets], flush=True)
+    if a.compile != "none":
+        # Layer by layer: all layers share one compiled graph, which costs seconds instead of a minute.
+        for layer in model.layers:
+            layer.compile(dynamic=a.compile == "layer")
     matrices = [x for x in model.parameters() if x.dim() == 2]
     vectors = [x for x in model.parameters() if x.dim() < 2]
     extra = {"fused": True} if device == "cuda" else {}
     optimizer = torch.optim.AdamW([{"params": matrices, "weight_decay": 0.05}, {"params": vectors, "weight_decay": 0.0}],
                                   lr=a.lr, betas=(0.9, 0.98), **extra)
     began, step, seen, shown = time.time(), 0, 0, 0
+    pace, mark = 0.0, (began, 0)
     done = False
     while not done:
         for b, chosen in epoch_batches(buckets, a.batch_tokens, generator):
@@ -99,23 +106,24 @@ def main():
                 group["lr"] = rate
             ids, targets = fetch(flat, buckets[b], chosen)
             with torch.autocast(device, dtype=torch.bfloat16, enabled=device == "cuda"):
-                hidden = model.hidden(ids)
-                learn = targets >= 0
-                logits = model.logits(hidden[learn]).float()
+                logits = model.logits(model.hidden(ids))
             # Divided by a constant, not by the batch's own count: long (mostly wrong) and short (mostly right)
             # documents must weigh the same, or the odds at the decisions would be learnt askew.
-            loss = F.cross_entropy(logits, targets[learn], reduction="sum") / (a.batch_tokens / 2)
+            loss = F.cross_entropy(logits.float().flatten(0, 1), targets.flatten(), ignore_index=-1, reduction="sum")
+            loss = loss / (a.batch_tokens / 2)
             optimizer.zero_grad(set_to_none=True)
             loss.backward()
             torch.nn.utils.clip_grad_norm_(model.parameters(), 1.0)
             optimizer.step()
             step += 1
             seen += ids.numel()
-            if step % 250 == 0 and time.time() - shown > 5:
+            if step % 100 == 0 and time.time() - shown > 5:
                 shown = time.time()
-                print(f"step {step} {time.time() - began:.0f}s loss/token {F.cross_entropy(logits, targets[learn]).item():.4f} "
-                      f"{seen / (time.time() - began) / 1e6:.1f}M tokens/s lr {rate:.1e}", flush=True)
-    print(f"{step} steps, {seen / 1e6:.0f}M positions, {time.time() - began:.0f}s")
+                pace, mark = (seen - mark[1]) / (shown - mark[0]) / 1e6, (shown, seen)
+                mean = loss.item() * a.batch_tokens / 2 / max(1, int((targets >= 0).sum()))
+                print(f"step {step} {time.time() - began:.0f}s loss/token {mean:.4f} "
+                      f"{pace:.1f}M tokens/s lr {rate:.1e}", flush=True)
+    print(f"{step} steps, {seen / 1e6:.0f}M positions, {time.time() - began:.0f}s; last {pace:.2f} M/s")
     save(model, a.out)
 
 
