@@ -5,14 +5,11 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <cmath>
 #include <cstdint>
-#include <cstdlib>
 #include <functional>
 #include <limits>
 #include <map>
-#include <new>
 #include <random>
 #include <span>
 #include <string>
@@ -22,19 +19,6 @@
 #include "core/distribution_oracle.h"
 #include "core/distribution_scan.h"
 #include "dts/rng.h"
-
-namespace {
-std::atomic<std::int64_t> allocations{0};
-}  // namespace
-
-// Not inlined: the compiler would see memory of `new` passed to `free` and warn.
-[[gnu::noinline]] void* operator new(std::size_t size) {
-  ++allocations;
-  if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
-  throw std::bad_alloc();
-}
-[[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
 namespace dts {
 namespace {
@@ -419,24 +403,6 @@ TEST(Distribution, ThreadsNeighboursAndRepetitionChangeNothing) {
     together.predict(rows);
     for (std::size_t i = 0; i < rows.size(); ++i) EXPECT_TRUE(identical(out[i], expected[i])) << "row " << i;
   }
-}
-
-TEST(Distribution, AllocatesNothingOnceGrown) {
-  Random random(6);
-  std::vector<Logits> logits;
-  for (const Shape& shape : shapes()) logits.push_back(shape.make(50000, random));
-  PredictionSpec spec;
-  spec.sampling.top_p = 0.9F;
-  std::vector<Prediction> out(logits.size());
-  std::vector<LogitsRow> rows;
-  for (std::size_t i = 0; i < logits.size(); ++i) {
-    rows.push_back({.logits = logits[i], .draw = random(), .spec = &spec, .out = &out[i]});
-  }
-  Predictor predictor;
-  predictor.predict(rows);
-  const std::int64_t before = allocations;
-  predictor.predict(rows);
-  EXPECT_EQ(allocations, before);
 }
 
 TEST(Distribution, EveryInstructionSetAgreesWithTheOracle) {
