@@ -23,7 +23,6 @@ run: $(BUILD)/build.ninja  ## answer an example question; ARGS='...' to ask anot
 	$(BUILD)/bin/dts run $(ARGS)
 
 test: $(BUILD)/build.ninja  ## compile everything and run the tests
-	@scripts/setup.sh test
 	@cmake --build $(BUILD) --parallel $(JOBS)
 	@ctest --preset $(PRESET) --parallel $(JOBS)
 
@@ -31,11 +30,9 @@ configure: packages  ## run CMake again, with CMAKE_ARGS
 	@cmake --preset $(PRESET) $(CMAKE_ARGS)
 
 format: packages  ## rewrite the C++ files in the project's format
-	@scripts/setup.sh test
 	@scripts/format.sh
 
 lint: $(BUILD)/build.ninja  ## check the C++ files with clang-tidy
-	@scripts/setup.sh lint
 	@scripts/lint.sh $(BUILD) $(JOBS)
 
 clean:  ## remove the build directories; llama.cpp stays in the user's cache
@@ -44,9 +41,13 @@ clean:  ## remove the build directories; llama.cpp stays in the user's cache
 help:  ## list these commands
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
 
+# Which Debian packages a command needs.
+PACKAGES := build
+test format: PACKAGES := test
+lint: PACKAGES := lint
 .PHONY: packages
 packages:
-	@scripts/setup.sh build
+	@scripts/setup.sh $(PACKAGES)
 
 $(BUILD)/build.ninja: | packages
 	@cmake --preset $(PRESET) $(CMAKE_ARGS)
