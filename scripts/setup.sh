@@ -40,17 +40,17 @@ esac
 
 [ -n "$packages" ] || exit 0
 install="apt-get install -y --no-install-recommends$packages"
-echo "setup: installing Debian packages:$packages"
 
 if [ "$(id -u)" = 0 ]; then
   as_root='env'
 elif command -v sudo >/dev/null 2>&1 && { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
   as_root='sudo env'
 else
-  echo "setup: these packages need root, and sudo is not to be had here. Run as root, then try again:" >&2
+  echo "setup: packages are missing, and there is neither root nor sudo to install them. As root:" >&2
   echo "  apt-get update && $install" >&2
   exit 1
 fi
+echo "setup: installing Debian packages:$packages"
 # Lock::Timeout: a machine that has just started may be updating itself.
 apt_get="$as_root DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3"
 log=$(mktemp)
