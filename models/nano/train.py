@@ -38,7 +38,7 @@ def epoch_batches(buckets, batch_tokens, generator):
     """Every document once, in batches of one bucket each, the batches in random order."""
     batches = []
     for b, (high, starts, _) in enumerate(buckets):
-        order = torch.randperm(len(starts), generator=generator)
+        order = torch.randperm(len(starts), generator=generator).to(starts.device)
         size = batch_tokens // high
         batches += [(b, order[i:i + size]) for i in range(0, len(order), size)]
     for i in torch.randperm(len(batches), generator=generator).tolist():
@@ -48,7 +48,6 @@ def epoch_batches(buckets, batch_tokens, generator):
 def fetch(flat, bucket, chosen):
     """ids [B, T] and targets [B, T], -1 where there is nothing to learn."""
     high, starts, lengths = bucket
-    chosen = chosen.to(starts.device)
     at = torch.arange(high, device=flat.device)
     index = (starts[chosen][:, None] + at).clamp_(max=len(flat) - 1)
     raw = flat[index]
