@@ -14,6 +14,7 @@ namespace dts::eval {
 // A value that no column of a dataset can be, such as a JSON object.
 struct Unsupported {
   std::string kind;  // for messages: "an object"
+  bool operator==(const Unsupported&) const = default;
 };
 
 using TextList = std::vector<std::string>;
