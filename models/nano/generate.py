@@ -101,7 +101,7 @@ def document(i, skip):
     if supported:
         attempt = 0
         while True:
-            problem = problems.make(f"train-{i}-{attempt}")
+            problem = problems.make(f"train-{i}-{attempt}", difficulty="tiny" if i % 12 == 0 else None)
             if problem.question not in skip:
                 break
             dropped = True

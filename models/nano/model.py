@@ -29,9 +29,7 @@ class Norm(nn.Module):
         self.eps = eps
 
     def forward(self, x):
-        y = x.float()
-        y = y * torch.rsqrt(y.pow(2).mean(-1, keepdim=True) + self.eps)
-        return (y * self.weight).to(x.dtype)
+        return F.rms_norm(x.float(), self.weight.shape, self.weight, self.eps).to(x.dtype)
 
 
 def rope_table(config, device):
@@ -45,7 +43,7 @@ def rope_table(config, device):
 def rotate(x, cos, sin):
     """x [..., head_dim]; cos, sin broadcastable to [..., head_dim / 2]."""
     a, b = x.float().chunk(2, -1)
-    return torch.cat([a * cos - b * sin, b * cos + a * sin], -1).to(x.dtype)
+    return torch.cat([torch.addcmul(a * cos, b, sin, value=-1), torch.addcmul(b * cos, a, sin)], -1).to(x.dtype)
 
 
 class Layer(nn.Module):
@@ -74,11 +72,9 @@ class Layer(nn.Module):
         return rotate(q, cos, sin), rotate(k, cos, sin), v
 
     def forward(self, x, cos, sin):
-        """The whole layer for sequences that start at position 0: what training compiles."""
+        """The whole layer for sequences that start at position 0."""
         q, k, v = self.qkv(x, cos, sin)
-        groups = self.c.heads // self.c.kv_heads
-        k, v = k.repeat_interleave(groups, 1), v.repeat_interleave(groups, 1)
-        return self.rest(x, F.scaled_dot_product_attention(q, k, v, is_causal=True))
+        return self.rest(x, F.scaled_dot_product_attention(q, k, v, is_causal=True, enable_gqa=True))
 
     def rest(self, x, attended):
         """Residual after attention [B, heads, T, head_dim], then the feed-forward block."""

@@ -24,6 +24,8 @@ SHAPES = {
     "hard": [((2, 2), 2), ((3, 2), 1), ((3, 3), 1)],
 }
 DIFFICULTIES = list(SHAPES)
+# Too simple for the benchmark, but what a user may well try first: in the training data only.
+SHAPES["tiny"] = [((0, 0), 1), ((1, 0), 2), ((1, 1), 2)]
 
 
 # --- what every family shares ------------------------------------------------------------------
@@ -456,7 +458,7 @@ class Maze:
         order = list(range(decisions))
         rng.shuffle(order)
         listed = [f"from {self.route[i]} to {self.doors[i][0]} or {self.doors[i][1]}" for i in order]
-        listed = ", ".join(listed[:-1]) + " and " + listed[-1]
+        listed = " and ".join(filter(None, [", ".join(listed[:-1]), listed[-1]]))
         start, end = self.route[0], self.route[-1]
         self.question = (
             f"A maze has doors {listed}. Start in room {start} and reach room {end}. What is the sum of the rooms on the way?",
@@ -514,6 +516,9 @@ def make(seed, family=None, difficulty=None):
     family = family or rng.choice(list(FAMILIES))
     difficulty = difficulty or rng.choice(DIFFICULTIES)
     shapes, weights = zip(*SHAPES[difficulty])
-    problem = FAMILIES[family](rng, *rng.choices(shapes, weights)[0])
+    decisions, traps = rng.choices(shapes, weights)[0]
+    if family != "order":
+        decisions = max(decisions, 1)   # only an expression can do without any decision
+    problem = FAMILIES[family](rng, decisions, traps)
     problem.difficulty = difficulty
     return problem
