@@ -25,6 +25,11 @@ std::string_view complete_utf8(std::string_view text) {
   return text;
 }
 
+std::string shorten_left(std::string_view text, int width) {
+  if (display_width(text) <= width) return std::string(text);
+  return width < 1 ? std::string() : "…" + std::string(draw::fit_end(text, width - 1));
+}
+
 std::string pad(std::string_view text, int width) {
   std::string out(text);
   const int missing = width - display_width(text);

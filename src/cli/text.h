@@ -18,13 +18,15 @@ using draw::fit;
 using draw::one_line;
 using draw::printable;
 using draw::shorten;
-using draw::shorten_left;
 
 // Byte offset of the first byte that is not valid UTF-8; none when all is.
 std::optional<std::size_t> find_invalid_utf8(std::string_view text);
 
 // `text` less an unfinished character at its end: a token may end in the middle of one.
 std::string_view complete_utf8(std::string_view text);
+
+// As shorten(), keeping the end.
+std::string shorten_left(std::string_view text, int width);
 
 // Padded with spaces on the right up to `width` cells.
 std::string pad(std::string_view text, int width);
