@@ -184,13 +184,13 @@ TreeDocument synthetic_tree(const SyntheticShape& shape) { return Grower(shape).
 
 TreeDocument small_tree() {
   SyntheticShape shape;
-  shape.seed = 5;
+  shape.seed = 782;  // one with every kind of end
   shape.branches = 5;
-  shape.decision_every = 6;
+  shape.decision_every = 8;
   shape.shortest = 16;
   shape.finish_every = 8;
   shape.max_tokens = 30;
-  shape.stop_after = 3;
+  shape.stop_after = 4;
   return synthetic_tree(shape);
 }
 

@@ -49,11 +49,19 @@ std::int64_t JsonField::integer(std::int64_t least, std::int64_t most) const {
                         ? value_->get<std::uint64_t>() <= static_cast<std::uint64_t>(most < 0 ? 0 : most)
                         : value_->is_number_integer();
   if (!fits || value_->get<std::int64_t>() < least || value_->get<std::int64_t>() > most) {
+    if (least == most) fail("it must be " + std::to_string(least));
     const bool bounded = most < std::numeric_limits<int>::max();
     fail("it must be a whole number " + (bounded ? "from " + std::to_string(least) + " to " + std::to_string(most)
                                                  : "of at least " + std::to_string(least)));
   }
   return value_->get<std::int64_t>();
+}
+
+std::size_t JsonField::index(std::size_t size) const {
+  if (!value_->is_number_unsigned() || value_->get<std::uint64_t>() >= size) {
+    fail(size == 0 ? "there is nothing it could name" : "it must be below " + std::to_string(size));
+  }
+  return value_->get<std::size_t>();
 }
 
 std::uint64_t JsonField::bits() const {
@@ -70,8 +78,9 @@ double JsonField::number() const {
 }
 
 float JsonField::real() const {
+  constexpr double kRoundsToInfinity = 0x1.ffffffp+127;
   const double value = number();
-  if (std::isfinite(value) && std::abs(value) > static_cast<double>(std::numeric_limits<float>::max())) {
+  if (std::isfinite(value) && std::abs(value) >= kRoundsToInfinity) {
     fail("it is too large for a single-precision number");
   }
   return static_cast<float>(value);

@@ -39,6 +39,8 @@ class JsonField {
   int whole(int least, int most = std::numeric_limits<int>::max()) const {
     return static_cast<int>(integer(least, most));
   }
+  // An index into a list of `size`.
+  std::size_t index(std::size_t size) const;
   std::int64_t count() const { return integer(0, std::numeric_limits<std::int64_t>::max()); }
   std::uint64_t bits() const;
   double number() const;  // "inf", "-inf" and "nan" stand for what JSON has no numbers for

@@ -130,10 +130,11 @@ std::string snippet(std::string_view text, int width) {
   std::string_view start = fit(head, width - tail_width - 3);
   const std::size_t space = start.rfind(' ');
   if (space != std::string_view::npos && space > start.size() / 2) start = start.substr(0, space);
-  std::string end = shorten_left(tail, tail_width + 1).substr(std::string_view("…").size());
+  // One cell more than there is room for: when that holds a space, a whole word follows.
+  std::string_view end = fit_end(tail, tail_width + 1);
   const std::size_t word = end.find(' ');
-  if (word != std::string::npos && word + 1 < end.size()) end = end.substr(word + 1);
-  return std::string(start) + " … " + end;
+  end = word == std::string_view::npos ? fit_end(end, tail_width) : end.substr(word + 1);
+  return std::string(start) + " … " + std::string(end);
 }
 
 std::string_view state_label(SegmentState state) { return name_of(kSegmentStates, state); }

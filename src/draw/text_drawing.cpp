@@ -25,7 +25,7 @@ struct Glyphs {
   std::string_view horizontal, vertical, tee, corner, decision, finished, exhausted, cut, live, best, bar;
 };
 constexpr Glyphs kUnicode = {"─", "│", "├", "└", "◆", "✔", "✘", "╌", "●", "★", "█"};
-constexpr Glyphs kAscii = {"-", "|", "+", "`", "*", "+", "x", "~", "o", "<- best", "#"};
+constexpr Glyphs kAscii = {"-", "|", "+", "`", "*", "=", "x", "~", "o", "<<", "#"};
 
 enum class Style { kPlain, kBold, kDim, kGood, kBest, kBad, kDecision };
 
@@ -134,7 +134,8 @@ class TextDrawing {
   // Labels one after the other, on as many lines as they need.
   void add_list(const std::vector<std::string>& labels, Style style) {
     std::string line;
-    for (const std::string& label : labels) {
+    for (const std::string& words : labels) {
+      const std::string label = unicode_ ? words : ascii(words);  // which may be longer
       const bool fits = line.empty() || display_width(line) + 3 + display_width(label) <= width_;
       if (!fits) {
         add(line, style);

@@ -90,7 +90,7 @@ void read_segments(const JsonField& json, TreeDocument& document, const std::str
     item["id"].whole(id, id);
     const JsonField parent = item["parent"];
     // Parents come before their children, which is also what rules out cycles.
-    if (!parent.is_null()) segment.parent = parent.whole(0, id - 1);
+    if (!parent.is_null()) segment.parent = static_cast<SegmentId>(parent.index(segments.size()));
     segment.start = item["start"].whole(0);
     segment.child_index = item["child"].whole(0);
     segment.state = item["state"].one_of(draw::kSegmentStates);
@@ -118,14 +118,9 @@ void read_segments(const JsonField& json, TreeDocument& document, const std::str
 }
 
 SegmentId read_leaf(const JsonField& json, const Tree& tree) {
-  const auto leaf = static_cast<SegmentId>(json.integer(0, static_cast<std::int64_t>(tree.segments().size()) - 1));
+  const auto leaf = static_cast<SegmentId>(json.index(tree.segments().size()));
   if (!tree.segment(leaf).children.empty()) json.fail("it must be a segment without children");
   return leaf;
-}
-
-// An index into a list of `size`.
-std::size_t read_index(const JsonField& json, std::size_t size) {
-  return static_cast<std::size_t>(json.integer(0, static_cast<std::int64_t>(size) - 1));
 }
 
 Account read_account(const JsonField& json) {
@@ -173,11 +168,11 @@ Outcome read_outcome(const JsonField& json, const Tree& tree) {
     AnswerCount count;
     count.answer = item["answer"].string();
     count.votes = item["votes"].whole(1, static_cast<int>(outcome.finished.size()));
-    count.first = static_cast<int>(read_index(item["first"], outcome.finished.size()));
-    count.shortest = static_cast<int>(read_index(item["shortest"], outcome.finished.size()));
+    count.first = static_cast<int>(item["first"].index(outcome.finished.size()));
+    count.shortest = static_cast<int>(item["shortest"].index(outcome.finished.size()));
     outcome.votes.push_back(std::move(count));
   });
-  if (!json["winner"].is_null()) outcome.winner = read_index(json["winner"], outcome.finished.size());
+  if (!json["winner"].is_null()) outcome.winner = json["winner"].index(outcome.finished.size());
   if (!json["best_leaf"].is_null()) outcome.best_leaf = read_leaf(json["best_leaf"], tree);
   outcome.account = read_account(json["account"]);
   return outcome;

@@ -172,6 +172,17 @@ std::string_view fit(std::string_view text, int width) {
   return text;
 }
 
+std::string_view fit_end(std::string_view text, int width) {
+  int excess = display_width(text) - width;
+  std::size_t at = 0;
+  while (at < text.size() && excess > 0) {
+    const Character character = decode_utf8(text, at);
+    excess -= cells(character.code);
+    at += character.size;
+  }
+  return text.substr(at);
+}
+
 std::string shorten(std::string_view text, int width) {
   const std::string_view whole = fit(text, width);
   if (whole.size() == text.size()) return std::string(text);
@@ -179,20 +190,6 @@ std::string shorten(std::string_view text, int width) {
   std::string_view start = fit(text, width - 1);
   while (!start.empty() && start.back() == ' ') start.remove_suffix(1);
   return std::string(start) + "…";
-}
-
-std::string shorten_left(std::string_view text, int width) {
-  int excess = display_width(text) - width;
-  if (excess <= 0) return std::string(text);
-  if (width < 1) return {};
-  std::size_t at = 0;
-  for (++excess; at < text.size() && excess > 0;) {  // the ellipsis takes one
-    const Character character = decode_utf8(text, at);
-    excess -= cells(character.code);
-    at += character.size;
-  }
-  while (at < text.size() && text[at] == ' ') ++at;
-  return "…" + std::string(text.substr(at));
 }
 
 }  // namespace dts::draw

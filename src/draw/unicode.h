@@ -35,9 +35,9 @@ std::string one_line(std::string_view text);
 int display_width(std::string_view text);
 // The longest start of `text` that takes at most `width` cells.
 std::string_view fit(std::string_view text, int width);
+// The longest end of it.
+std::string_view fit_end(std::string_view text, int width);
 // As fit(), with an ellipsis in the last cell when something was cut.
 std::string shorten(std::string_view text, int width);
-// As shorten(), keeping the end.
-std::string shorten_left(std::string_view text, int width);
 
 }  // namespace dts::draw

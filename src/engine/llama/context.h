@@ -38,6 +38,10 @@ struct ContextSettings {
   int ubatch = 64;  // tokens evaluated at once
   int batch = 512;  // tokens a call may carry
   int outputs = 1;  // rows of logits a call may ask for
+  // A step's rows are padded to at least, and to a multiple of, so many: then a row's logits do not depend on how many
+  // others there are.
+  int least_rows = 1;
+  int row_multiple = 1;
 };
 
 class LlamaContext {

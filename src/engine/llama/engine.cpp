@@ -54,7 +54,8 @@ class LlamaEngine final : public Engine {
     const StoreSetup setup{
         .model = &impl, .threads = &threads_, .settings = context_settings(impl, options), .plan = plan};
     store_ = setup.settings.unified ? make_unified_store(setup) : make_stream_store(setup);
-    pad_ = options.batch_invariant == Toggle::kAuto ? !impl.on_gpu : options.batch_invariant == Toggle::kOn;
+    least_rows_ = setup.settings.least_rows;
+    row_multiple_ = setup.settings.row_multiple;
 
     info_.name = model.name();
     info_.n_vocab = n_vocab_;
@@ -104,7 +105,7 @@ class LlamaEngine final : public Engine {
     for (int i = 0; i < count; ++i) {
       batch_.add(tokens[static_cast<std::size_t>(i)], place.position + i, place.sequence, /*output=*/false);
     }
-    evaluate(place, times_.prefill);
+    evaluate(times_.prefill);
     store_->append(branch, count);
   }
 
@@ -178,17 +179,13 @@ class LlamaEngine final : public Engine {
     store_->prepare(tokens);
   }
 
-  // Decodes batch_, padded where a lone token would be computed by other means than one among many.
-  void evaluate(const Place& first, double& seconds) {
-    const bool padded = pad_ && batch_.size() == 1;
-    const Place padding = padded ? store_->padding(first) : Place{};
-    if (padded) batch_.add(/*token=*/0, padding.position, padding.sequence, /*output=*/false);
+  // Decodes batch_.
+  void evaluate(double& seconds) {
     int code = decode(seconds);
     while (code == 1 && make_room()) code = decode(seconds);
-    if (padded) llama_memory_seq_rm(llama_get_memory(store_->context()), padding.sequence, padding.position, -1);
     if (code == 0) return;
-    const std::string why = last_llama_error();
     if (code == 1) throw Error("the KV cache is full: raise -c, or lower --max-branches or -n");
+    const std::string why = last_llama_error();
     throw Error(
         fmt::format("the model failed on {} tokens (code {}){}", batch_.size(), code, why.empty() ? why : ": " + why));
   }
@@ -208,7 +205,17 @@ class LlamaEngine final : public Engine {
     for (const Fed& fed : run) {
       batch_.add(feeds[fed.feed].token, fed.place.position, fed.place.sequence, /*output=*/true);
     }
-    evaluate(run.front().place, times_.model);
+    // Fewer rows, or rows left over, would be computed by other means, with another rounding. Padding rows want logits
+    // too: the output head is computed for those rows only that do.
+    padding_.clear();
+    while (batch_.size() < least_rows_ || batch_.size() % row_multiple_ != 0) {
+      padding_.push_back(store_->padding(run.back().place.sequence, static_cast<int>(padding_.size())));
+      batch_.add(/*token=*/0, padding_.back().position, padding_.back().sequence, /*output=*/true);
+    }
+    evaluate(times_.model);
+    for (const Place& place : padding_) {
+      llama_memory_seq_rm(llama_get_memory(store_->context()), place.sequence, place.position, -1);
+    }
     for (const Fed& fed : run) store_->append(feeds[fed.feed].branch, 1);
 
     const Stopwatch watch(times_.statistics);
@@ -231,11 +238,13 @@ class LlamaEngine final : public Engine {
   std::unique_ptr<KvStore> store_;  // after threads_: its context uses them
   EngineInfo info_;
   EngineTimes times_;
-  bool pad_ = false;
+  int least_rows_ = 1;
+  int row_multiple_ = 1;
 
   // Reused from step to step.
   Batch batch_;
   std::vector<Fed> order_;
+  std::vector<Place> padding_;
   std::vector<bool> fed_;  // [branches]
   std::vector<LogitsRow> rows_;
 };

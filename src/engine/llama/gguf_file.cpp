@@ -1,6 +1,7 @@
 #include "engine/llama/gguf_file.h"
 
 #include <fmt/format.h>
+#include <ggml.h>
 #include <gguf.h>
 
 #include <algorithm>
@@ -153,6 +154,14 @@ void check_size(const std::string& path, const gguf_context* gguf, std::uintmax_
   }
 }
 
+bool may_be_repacked(ggml_type type) {
+#if defined(__x86_64__)
+  // On x86 these are either not repacked or rounded alike both ways, which the engine's tests check.
+  if (type == GGML_TYPE_Q8_0 || type == GGML_TYPE_Q4_0) return false;
+#endif
+  return ggml_is_quantized(type);
+}
+
 }  // namespace
 
 GgufFacts read_gguf(const std::string& path) {
@@ -173,6 +182,10 @@ GgufFacts read_gguf(const std::string& path) {
   const bool split = metadata.number("split.count").value_or(1) > 1;
   if (gguf_get_n_tensors(gguf.get()) == 0 && !split) {
     fail(path, "holds a vocabulary only, no weights; a whole model is needed");
+  }
+  facts.rows_in_fours = split;  // the types in the other parts are not known
+  for (std::int64_t i = 0; i < gguf_get_n_tensors(gguf.get()); ++i) {
+    facts.rows_in_fours = facts.rows_in_fours || may_be_repacked(gguf_get_tensor_type(gguf.get(), i));
   }
   facts.name = metadata.text("general.name");
   facts.description = metadata.text("general.description");

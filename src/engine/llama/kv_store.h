@@ -26,13 +26,13 @@ class KvStore {
   virtual int live() const = 0;
   virtual int length(BranchId branch) const = 0;  // tokens
 
-  // Carries out what forks and releases left to do, and makes room for `tokens` more on any branch and a padding token.
+  // Carries out what forks and releases left to do, and makes room for `tokens` more on any branch, and for padding.
   // Places are valid after it, until the next fork or release. Throws dts::Error when memory does not suffice; the
   // branches are then as they were.
   virtual void prepare(int tokens) = 0;
   virtual Place next(BranchId branch) const = 0;
-  // A place beside `beside`, in the same evaluation, whose token is taken back right after it.
-  virtual Place padding(const Place& beside) const = 0;
+  // The place of padding token `index` of an evaluation whose last sequence is `last`; it is taken back afterwards.
+  virtual Place padding(llama_seq_id last, int index) const = 0;
   // Must a call of llama_decode cover consecutive sequences?
   virtual bool consecutive() const = 0;
   // After a failed decode for want of cells: makes more. False when there are no more to be had.

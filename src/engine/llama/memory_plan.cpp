@@ -15,6 +15,7 @@ namespace {
 
 constexpr int kCellQuantum = 256;  // llama.cpp rounds a stream up to it
 constexpr int kFirstStreams = 8;
+constexpr int kMostBranches = 252;  // llama.cpp's 256 sequences, less those for padding
 constexpr int kLeastContext = 512;  // below it, "as much as memory allows" is too little to be of use
 
 // Forks copy whole streams, so a CPU starts with short ones; a GPU copies fast but grows through the host.
@@ -23,6 +24,9 @@ int first_cells(bool on_gpu) { return on_gpu ? 4096 : 512; }
 int round_up(std::int64_t tokens) {
   return static_cast<int>((tokens + kCellQuantum - 1) / kCellQuantum * kCellQuantum);
 }
+
+// Streams above those of the branches, for padding.
+int spare_streams(const ContextSettings& settings) { return std::max(1, settings.least_rows - 1); }
 
 std::string gibibytes(std::int64_t bytes) {
   const double mebibytes = static_cast<double>(bytes) / (1024.0 * 1024.0);
@@ -74,7 +78,8 @@ class Planner {
     base_.layout = options.kv_layout;
     base_.kv_type = options.kv_type;
     base_.flash_attention = settings_.flash_attention;
-    base_.streams = options.max_branches + 1;
+    base_.spare_streams = spare_streams(settings_);
+    base_.streams = options.max_branches + base_.spare_streams;
     base_.bytes_per_cell = kv_bytes_per_cell(model_.facts, settings_.kv_type);
     base_.available_bytes = available;
   }
@@ -164,8 +169,8 @@ class Planner {
 }  // namespace
 
 void validate(const LlamaEngineOptions& options) {
-  if (options.max_branches < 1 || options.max_branches > 255) {
-    throw usage_error(fmt::format("--max-branches {}: must be between 1 and 255", options.max_branches));
+  if (options.max_branches < 1 || options.max_branches > kMostBranches) {
+    throw usage_error(fmt::format("--max-branches {}: must be between 1 and {}", options.max_branches, kMostBranches));
   }
   if (options.context_length < 0 || options.context_length > (1 << 24)) {
     throw usage_error(fmt::format("-c {}: must be between 0 (as the model and memory allow) and {}",
@@ -196,10 +201,14 @@ ContextSettings context_settings(const LlamaModel::Impl& model, const LlamaEngin
   settings.flash_attention =
       options.flash_attention == Toggle::kAuto ? automatic : options.flash_attention == Toggle::kOn;
   // Scores and masks are reserved for ubatch x cells. A GPU wants large prefill batches and has no scores to keep.
-  const int rows = (options.max_branches + 1 + 63) / 64 * 64;
+  const bool automatic_padding = !model.on_gpu && !settings.unified;
+  if (options.batch_invariant == Toggle::kAuto ? automatic_padding : options.batch_invariant == Toggle::kOn) {
+    settings.least_rows = model.facts.rows_in_fours ? 4 : 2;
+    settings.row_multiple = model.facts.rows_in_fours ? 4 : 1;
+  }
+  settings.outputs = options.max_branches + spare_streams(settings);  // llama.cpp wants one a sequence at least
   settings.batch = 512;
-  settings.ubatch = std::max(rows, model.on_gpu ? 512 : 64);
-  settings.outputs = options.max_branches + 1;
+  settings.ubatch = std::max((settings.outputs + 63) / 64 * 64, model.on_gpu ? 512 : 64);
   return settings;
 }
 
@@ -211,7 +220,7 @@ std::string MemoryPlan::to_string() const {
       flash_attention ? (kv_type == KvType::kQ8_0 ? ", flash attention (q8_0 needs it)" : ", flash attention") : "");
   if (pool) {
     text += fmt::format("  starts with {} cells, grows to {} for {} branches of up to {} tokens\n", first_cells, cells,
-                        streams - 1, context_length);
+                        streams - spare_streams, context_length);
   } else {
     text += fmt::format("  starts with {} streams of {} cells, grows to {} of {} ({} tokens a branch)\n", first_streams,
                         first_cells, streams, cells, context_length);

@@ -30,8 +30,10 @@ bool SequenceState::can_change_streams(llama_context* context) {
          read_u32(empty, kStreamsAt) == streams;
 }
 
-SequenceState::SequenceState(llama_context* context, llama_seq_id sequence) : streams_(llama_n_seq_max(context)) {
+void SequenceState::save(llama_context* context, llama_seq_id sequence) {
   forget_llama_errors();
+  begin_ = 0;
+  streams_ = llama_n_seq_max(context);
   bytes_.resize(llama_state_seq_get_size(context, sequence));
   if (bytes_.empty() || llama_state_seq_get_data(context, bytes_.data(), bytes_.size(), sequence) != bytes_.size()) {
     throw Error("llama.cpp cannot save a branch's KV: " + last_llama_error());

@@ -12,8 +12,8 @@ namespace dts {
 
 class SequenceState {
  public:
-  // Saves a sequence. Throws dts::Error when llama.cpp cannot.
-  SequenceState(llama_context* context, llama_seq_id sequence);
+  // Replaces the state by that of a sequence; keeps its memory. Throws dts::Error when llama.cpp cannot save it.
+  void save(llama_context* context, llama_seq_id sequence);
 
   // Replaces what `sequence` holds in `context`, which may have another number of streams where can_change_streams()
   // says so. Throws dts::Error when llama.cpp refuses. A state can be loaded any number of times.

@@ -1,6 +1,8 @@
 // One KV stream a branch: dense, compacted lazily, growing in tiers of streams and of cells.
 #include <algorithm>
 #include <map>
+#include <utility>
+#include <vector>
 
 #include "dts/error.h"
 #include "engine/llama/kv_store.h"
@@ -28,8 +30,8 @@ class StreamStore final : public KvStore {
   }
 
   BranchId open() override {
-    // With nothing to carry over, go back to the first tier: forks copy whole streams, and short ones are cheaper.
-    if (streams_.live() == 0 && context_->cells() > setup_.plan.first_cells) shrink_ = true;
+    // With nothing to carry over, go back to the first tier and let the memory of the last search go.
+    if (streams_.live() == 0) shrink_ = true;
     return streams_.open();
   }
   BranchId fork(BranchId parent) override { return streams_.fork(parent); }
@@ -44,18 +46,19 @@ class StreamStore final : public KvStore {
 
   Place next(BranchId branch) const override { return {streams_.stream(branch), streams_.length(branch)}; }
 
-  Place padding(const Place& beside) const override {
-    const int above = beside.sequence + 1;
-    const int stream = above < context_->sequences() ? above : beside.sequence - 1;
+  Place padding(llama_seq_id last, int index) const override {
+    const int stream = last + 1 + index;
     return {stream, streams_.tokens_in(stream)};
   }
 
   void prepare(int tokens) override {
     const MemoryPlan& plan = setup_.plan;
+    if (!context_) restart();
     const int cells_now = shrink_ ? 0 : context_->cells();
     const int cells = std::max(cells_now, tier(plan.first_cells, streams_.longest() + tokens + 1, plan.cells));
     const int first_streams = can_change_streams_ ? plan.first_streams : plan.streams;
-    const int streams = std::max(context_->sequences(), tier(first_streams, streams_.live() + 1, plan.streams));
+    const int streams =
+        std::max(context_->sequences(), tier(first_streams, streams_.live() + plan.spare_streams, plan.streams));
     if (cells != context_->cells() || streams != context_->sequences()) {
       rebuild(streams, cells);
     } else {
@@ -70,13 +73,34 @@ class StreamStore final : public KvStore {
     context_ = std::make_unique<LlamaContext>(*setup_.model, setup_.settings, *setup_.threads, streams, cells);
   }
 
+  // After a growth that failed, and whose undoing failed too.
+  void restart() {
+    if (streams_.longest() > 0) throw Error("the KV cache was lost for want of memory; release all branches");
+    make_context(can_change_streams_ ? setup_.plan.first_streams : setup_.plan.streams, setup_.plan.first_cells);
+  }
+
+  // Copies go to streams that no branch has, so until the end nothing is lost if one fails.
   void settle() {
-    for (const KvStreams::Move& move : streams_.settle()) {
-      if (move.from != KvStreams::kNone && move.from != move.to) {
-        llama_memory_seq_cp(context_->memory(), move.from, move.to, -1, -1);
+    settled_ = streams_;
+    copies_.clear();
+    for (const KvStreams::Move& move : settled_.settle()) {
+      if (move.from != KvStreams::kNone && move.from != move.to) copies_.push_back(move);
+    }
+    if (setup_.model->on_gpu) {
+      // From device to device, whole streams; done by the next decode.
+      for (const KvStreams::Move& copy : copies_) llama_memory_seq_cp(context_->memory(), copy.from, copy.to, -1, -1);
+    } else {
+      // Only the cells in use, once for all forks of a branch, and without the new graph that seq_cp would cost.
+      std::sort(copies_.begin(), copies_.end(), [](const auto& a, const auto& b) { return a.from < b.from; });
+      int saved = KvStreams::kNone;
+      for (const KvStreams::Move& copy : copies_) {
+        if (copy.from != saved) state_.save(context(), copy.from);
+        saved = copy.from;
+        state_.load(context(), copy.to);
       }
     }
-    for (const int stream : streams_.abandoned()) llama_memory_seq_rm(context_->memory(), stream, -1, -1);
+    for (const int stream : settled_.abandoned()) llama_memory_seq_rm(context_->memory(), stream, -1, -1);
+    std::swap(streams_, settled_);
   }
 
   // A context of another size, and every branch in its place there. Branches that share their tokens are saved once.
@@ -84,11 +108,11 @@ class StreamStore final : public KvStore {
     const int old_streams = context_->sequences();
     const int old_cells = context_->cells();
     std::map<int, SequenceState> states;
-    KvStreams settled = streams_;
-    const std::vector<KvStreams::Move> moves = settled.settle();
+    settled_ = streams_;
+    const std::vector<KvStreams::Move>& moves = settled_.settle();
     for (const KvStreams::Move& move : moves) {
       if (move.from != KvStreams::kNone && !states.contains(move.from)) {
-        states.emplace(move.from, SequenceState(context(), move.from));
+        states[move.from].save(context(), move.from);
       }
     }
     try {
@@ -96,7 +120,7 @@ class StreamStore final : public KvStore {
       for (const KvStreams::Move& move : moves) {
         if (move.from != KvStreams::kNone) states.at(move.from).load(context(), move.to);
       }
-      streams_ = std::move(settled);
+      std::swap(streams_, settled_);
     } catch (...) {
       make_context(old_streams, old_cells);
       for (auto& [stream, state] : states) state.load(context(), stream);
@@ -109,6 +133,10 @@ class StreamStore final : public KvStore {
   std::unique_ptr<LlamaContext> context_;
   bool can_change_streams_ = true;
   bool shrink_ = false;
+  // Reused from step to step.
+  KvStreams settled_;
+  std::vector<KvStreams::Move> copies_;
+  SequenceState state_;
 };
 
 }  // namespace

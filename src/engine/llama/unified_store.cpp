@@ -25,6 +25,7 @@ class UnifiedStore final : public KvStore {
   }
 
   BranchId fork(BranchId parent) override {
+    check_context();
     const BranchId child = open();
     lengths_[static_cast<std::size_t>(child)] = length(parent);
     llama_memory_seq_cp(context_->memory(), parent, child, -1, -1);
@@ -32,7 +33,7 @@ class UnifiedStore final : public KvStore {
   }
 
   void release(BranchId branch) override {
-    llama_memory_seq_rm(context_->memory(), branch, -1, -1);
+    if (context_) llama_memory_seq_rm(context_->memory(), branch, -1, -1);
     lengths_[static_cast<std::size_t>(branch)] = kClosed;
     --live_;
   }
@@ -45,9 +46,10 @@ class UnifiedStore final : public KvStore {
   void append(BranchId branch, int tokens) override { lengths_[static_cast<std::size_t>(branch)] += tokens; }
   bool consecutive() const override { return false; }
   llama_context* context() const override { return context_->get(); }
-  void prepare(int) override {}  // llama.cpp knows which cells are free; make_room() is asked when there are too few
+  // llama.cpp knows which cells are free; make_room() is asked when there are too few.
+  void prepare(int) override { check_context(); }
   Place next(BranchId branch) const override { return {branch, length(branch)}; }
-  Place padding(const Place&) const override { return {setup_.plan.streams - 1, 0}; }
+  Place padding(llama_seq_id, int index) const override { return {setup_.plan.streams - 1 - index, 0}; }
 
   bool make_room() override {
     const int cells = context_->cells();
@@ -66,6 +68,10 @@ class UnifiedStore final : public KvStore {
 
  private:
   static constexpr int kClosed = -1;
+
+  void check_context() const {
+    if (!context_) throw Error("the KV cache was lost for want of memory; start again with a smaller one");
+  }
 
   void make_context(int cells) {
     context_.reset();  // first, so that both are never there at once

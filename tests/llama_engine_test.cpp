@@ -1,0 +1,204 @@
+// The llama.cpp engine against a slow oracle: every branch computed again, alone, from its first token, in a context of
+// its own. On the CPU, with one stream a branch, the two must agree to the last bit.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <memory>
+#include <random>
+#include <vector>
+
+#include "dts/engine.h"
+#include "dts/error.h"
+#include "dts/llama.h"
+#include "llama_models.h"
+
+namespace dts {
+namespace {
+
+const PredictionSpec kSpec = {.top_k = 5, .sampling = {.temperature = 1.0F}};
+
+// One call that a branch saw: a prefill of some tokens, or a step with its prediction.
+struct Call {
+  std::vector<Token> tokens;
+  bool step = false;
+  std::uint64_t draw = 0;
+  Prediction prediction;
+};
+using History = std::vector<Call>;
+
+Prediction step_one(Engine& engine, BranchId branch, Token token, std::uint64_t draw) {
+  const Feed feed{.branch = branch, .token = token, .draw = draw, .spec = &kSpec};
+  Prediction prediction;
+  engine.step({&feed, 1}, {&prediction, 1});
+  return prediction;
+}
+
+// Exactly equal, or equal within `tolerance` nats.
+::testing::AssertionResult same(const Prediction& a, const Prediction& b, float tolerance) {
+  const auto near = [&](float x, float y) { return tolerance == 0 ? x == y : std::fabs(x - y) <= tolerance; };
+  bool equal = a.status == b.status && near(a.entropy, b.entropy) && near(a.varentropy, b.varentropy) &&
+               near(a.confidence, b.confidence) && a.top.size() == b.top.size();
+  for (std::size_t i = 0; equal && i < a.top.size(); ++i) equal = near(a.top[i].logprob, b.top[i].logprob);
+  if (tolerance == 0) equal = equal && a.sampled == b.sampled && a.top == b.top;
+  if (equal) return ::testing::AssertionSuccess();
+  return ::testing::AssertionFailure() << "H " << a.entropy << " and " << b.entropy << ", VE " << a.varentropy
+                                       << " and " << b.varentropy << ", top " << a.top.at(0).token << " ("
+                                       << a.top.at(0).logprob << ") and " << b.top.at(0).token << " ("
+                                       << b.top.at(0).logprob << ")";
+}
+
+void expect_same_alone(const LlamaModel& model, LlamaEngineOptions options, const History& history, float tolerance) {
+  options.max_branches = 1;
+  const auto engine = make_llama_engine(model, options);
+  const BranchId branch = engine->open();
+  int position = 0;
+  for (const Call& call : history) {
+    if (!call.step) {
+      engine->prefill(branch, call.tokens);
+    } else {
+      ASSERT_TRUE(same(call.prediction, step_one(*engine, branch, call.tokens.at(0), call.draw), tolerance))
+          << "at position " << position;
+    }
+    position += static_cast<int>(call.tokens.size());
+  }
+}
+
+// Opens, prefills, forks, steps and releases at random, then checks every branch that is left, and some that died.
+class RandomDriver {
+ public:
+  RandomDriver(const LlamaModel& model, const LlamaEngineOptions& options, unsigned seed)
+      : model_(model), options_(options), engine_(make_llama_engine(model, options)), random_(seed) {}
+
+  void run(int rounds, float tolerance) {
+    for (int round = 0; round < rounds; ++round) {
+      for (unsigned operation = roll(3); operation > 0; --operation) change();
+      if (branches_.empty()) open();
+      step();
+    }
+    for (const auto& [branch, history] : branches_) expect_same_alone(model_, options_, history, tolerance);
+    for (const History& history : dead_) expect_same_alone(model_, options_, history, tolerance);
+  }
+
+ private:
+  unsigned roll(unsigned sides) { return static_cast<unsigned>(random_() % sides); }
+  Token any_token() { return static_cast<Token>(roll(static_cast<unsigned>(engine_->info().n_vocab))); }
+  int room() const { return engine_->info().max_branches - static_cast<int>(branches_.size()); }
+
+  void open() {
+    branches_.push_back({engine_->open(), {}});
+    prefill(branches_.size() - 1);
+  }
+
+  void prefill(std::size_t index) {
+    Call call;
+    for (unsigned count = 1 + roll(roll(4) == 0 ? 400 : 20); count > 0; --count) call.tokens.push_back(any_token());
+    engine_->prefill(branches_[index].first, call.tokens);
+    branches_[index].second.push_back(call);
+  }
+
+  void change() {
+    const unsigned kind = roll(10);
+    if (branches_.empty() || (kind == 0 && room() > 0)) {
+      open();
+    } else if (kind < 6 && room() > 0) {
+      const auto parent = branches_[roll(static_cast<unsigned>(branches_.size()))];
+      branches_.push_back({engine_->fork(parent.first), parent.second});
+    } else if (kind < 9) {
+      const auto at = branches_.begin() + roll(static_cast<unsigned>(branches_.size()));
+      engine_->release(at->first);
+      if (dead_.size() < 3 && roll(4) == 0) dead_.push_back(at->second);
+      branches_.erase(at);
+    } else {
+      prefill(roll(static_cast<unsigned>(branches_.size())));
+    }
+  }
+
+  // Feeds most branches, in any order; some sit out, so that the streams have gaps.
+  void step() {
+    std::vector<std::size_t> chosen;
+    for (std::size_t i = 0; i < branches_.size(); ++i) {
+      if (roll(6) != 0) chosen.push_back(i);
+    }
+    std::shuffle(chosen.begin(), chosen.end(), random_);
+    std::vector<Feed> feeds;
+    for (const std::size_t i : chosen) {
+      feeds.push_back({.branch = branches_[i].first, .token = any_token(), .draw = random_(), .spec = &kSpec});
+    }
+    std::vector<Prediction> predictions(feeds.size());
+    engine_->step(feeds, predictions);
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      branches_[chosen[i]].second.push_back(
+          {.tokens = {feeds[i].token}, .step = true, .draw = feeds[i].draw, .prediction = predictions[i]});
+    }
+  }
+
+  const LlamaModel& model_;
+  LlamaEngineOptions options_;
+  std::unique_ptr<Engine> engine_;
+  std::mt19937 random_;
+  std::vector<std::pair<BranchId, History>> branches_;
+  std::vector<History> dead_;
+};
+
+struct Setting {
+  const char* name;
+  const char* architecture;
+  const char* weights;
+  KvType kv;
+  KvLayout layout;
+  Toggle flash;
+  int threads;
+  float tolerance;  // 0: to the last bit
+};
+
+void PrintTo(const Setting& setting, std::ostream* out) { *out << setting.name; }
+
+class LlamaEngineProperty : public ::testing::TestWithParam<Setting> {};
+
+TEST_P(LlamaEngineProperty, BranchesAreWhatTheyAreAlone) {
+  const Setting& setting = GetParam();
+  RandomModelOptions geometry = tiny_options();
+  geometry.architecture = setting.architecture;
+  if (geometry.architecture == "qwen2" || geometry.architecture == "phi3") {
+    geometry.heads = 2;  // embedding = heads x head size
+    geometry.kv_heads = 1;
+  }
+  geometry.embedding = 64;
+  geometry.weight_type = setting.weights;
+  if (geometry.weight_type.ends_with("_K")) {  // blocks of 256
+    geometry.embedding = 256;
+    geometry.feed_forward = 256;
+    geometry.heads = 8;
+  }
+  const LlamaModel model({.path = write_model(setting.name, geometry)});
+  LlamaEngineOptions options;
+  options.max_branches = 11;
+  options.context_length = 3000;
+  options.kv_type = setting.kv;
+  options.kv_layout = setting.layout;
+  options.flash_attention = setting.flash;
+  options.threads = setting.threads;
+  for (unsigned seed = 0; seed < 3; ++seed) RandomDriver(model, options, seed).run(40, setting.tolerance);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Settings, LlamaEngineProperty,
+    ::testing::Values(
+        Setting{"qwen3_f16", "qwen3", "f16", KvType::kF16, KvLayout::kStreams, Toggle::kAuto, 1, 0},
+        Setting{"qwen2_q8_0", "qwen2", "q8_0", KvType::kF16, KvLayout::kStreams, Toggle::kAuto, 1, 0},
+        Setting{"phi3_f32", "phi3", "f32", KvType::kF16, KvLayout::kStreams, Toggle::kAuto, 1, 0},
+        Setting{"llama_bf16", "llama", "bf16", KvType::kF16, KvLayout::kStreams, Toggle::kAuto, 1, 0},
+        Setting{"qwen3_q4_0", "qwen3", "q4_0", KvType::kF16, KvLayout::kStreams, Toggle::kAuto, 1, 0},
+        Setting{"qwen3_q4_k", "qwen3", "q4_K", KvType::kF16, KvLayout::kStreams, Toggle::kAuto, 1, 0},
+        Setting{"qwen3_q6_k", "qwen3", "q6_K", KvType::kF16, KvLayout::kStreams, Toggle::kAuto, 1, 0},
+        Setting{"qwen3_iq4_nl", "qwen3", "iq4_nl", KvType::kF16, KvLayout::kStreams, Toggle::kAuto, 1, 0},
+        Setting{"qwen3_two_threads", "qwen3", "f16", KvType::kF16, KvLayout::kStreams, Toggle::kAuto, 2, 0},
+        Setting{"qwen3_flash", "qwen3", "f16", KvType::kF16, KvLayout::kStreams, Toggle::kOn, 1, 0},
+        Setting{"qwen3_kv_q8_0", "qwen3", "q8_0", KvType::kQ8_0, KvLayout::kStreams, Toggle::kAuto, 1, 0},
+        Setting{"qwen3_unified", "qwen3", "f16", KvType::kF16, KvLayout::kUnified, Toggle::kAuto, 1, 2e-2F}),
+    [](const auto& test) { return std::string(test.param.name); });
+
+}  // namespace
+}  // namespace dts
