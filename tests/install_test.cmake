@@ -1,5 +1,5 @@
 # Installs the build into a fresh prefix, compiles examples/embed against that and nothing else, and runs it.
-# cmake -DBUILD_DIR=... -DSOURCE_DIR=... -DWORK_DIR=... -DGENERATOR=... -DCXX=... -DCXX_FLAGS=... -DPREFIX_PATH=... -P install_test.cmake
+# PREFIX_PATH: where the build itself found what it links. WORK_DIR is ours to fill and to remove.
 function(run)
   execute_process(COMMAND ${ARGN} RESULT_VARIABLE result OUTPUT_VARIABLE output ERROR_VARIABLE output)
   if(NOT result EQUAL 0)
@@ -8,11 +8,13 @@ function(run)
   set(output "${output}" PARENT_SCOPE)
 endfunction()
 
+list(PREPEND PREFIX_PATH "${WORK_DIR}/prefix")
+list(JOIN PREFIX_PATH ":" path)
+set(ENV{CMAKE_PREFIX_PATH} "${path}")
 file(REMOVE_RECURSE "${WORK_DIR}")
 run("${CMAKE_COMMAND}" --install "${BUILD_DIR}" --prefix "${WORK_DIR}/prefix")
 run("${CMAKE_COMMAND}" -S "${SOURCE_DIR}/examples/embed" -B "${WORK_DIR}/build" -G "${GENERATOR}"
-  -DCMAKE_BUILD_TYPE=Release "-DCMAKE_CXX_COMPILER=${CXX}" "-DCMAKE_CXX_FLAGS=${CXX_FLAGS}"
-  "-DCMAKE_PREFIX_PATH=${WORK_DIR}/prefix;${PREFIX_PATH}")
+  -DCMAKE_BUILD_TYPE=Release "-DCMAKE_CXX_COMPILER=${CXX}" "-DCMAKE_CXX_FLAGS=${CXX_FLAGS}")
 run("${CMAKE_COMMAND}" --build "${WORK_DIR}/build")
 
 run("${WORK_DIR}/build/own_engine")
@@ -20,4 +22,9 @@ set(expected "I remember: 14.\ncounting on: 15.\nmaking ten: 15.\nanswer: 15 (2 
 if(NOT output STREQUAL expected)
   message(FATAL_ERROR "own_engine printed\n${output}and should have printed\n${expected}")
 endif()
+run("${WORK_DIR}/build/ask" "${WORK_DIR}/prefix/share/dts/dts-nano.gguf" "Find the value of 12 + 30.")
+if(NOT output MATCHES "boxed")
+  message(FATAL_ERROR "ask printed\n${output}and should have boxed its answer")
+endif()
+run("${WORK_DIR}/prefix/bin/dts" --version)
 file(REMOVE_RECURSE "${WORK_DIR}")
