@@ -1,10 +1,11 @@
 // Logits -> predictions, one step of 48 branches at a 152k vocabulary. "items" are rows.
 #include <benchmark/benchmark.h>
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <random>
+#include <span>
 #include <vector>
 
 #include "core/distribution_oracle.h"
@@ -19,17 +20,31 @@ constexpr std::size_t kBranches = 48;
 // distribution of random weights, in which top-p keeps most of the vocabulary.
 enum Shape : int { kPeaked = 0, kFlat = 1 };
 
-std::vector<std::vector<float>> make_rows(std::size_t count, Shape shape) {
-  std::vector<std::vector<float>> rows(count);
-  for (std::size_t r = 0; r < count; ++r) {
-    std::mt19937_64 random(r);
-    std::normal_distribution<float> noise(0.0F, shape == kPeaked ? 2.0F : 0.5F);
-    for (std::size_t i = 0; i < kVocabulary; ++i) rows[r].push_back(noise(random));
-    if (shape == kFlat) continue;
-    for (int i = 0; i < 12; ++i) rows[r][random() % kVocabulary] = 18.0F - 0.7F * static_cast<float>(i);
+constexpr std::size_t kAlignment = 64;  // bytes; an engine's logits are a matrix with rows aligned so
+static_assert(kVocabulary * sizeof(float) % kAlignment == 0);
+
+class Rows {
+ public:
+  Rows(std::size_t count, Shape shape) : storage_(count * kVocabulary + kAlignment / sizeof(float)) {
+    void* start = storage_.data();
+    std::size_t space = storage_.size() * sizeof(float);
+    start_ = static_cast<float*>(std::align(kAlignment, count * kVocabulary * sizeof(float), start, space));
+    for (std::size_t r = 0; r < count; ++r) {
+      std::mt19937_64 random(r);
+      std::normal_distribution<float> noise(0.0F, shape == kPeaked ? 2.0F : 0.5F);
+      float* row = start_ + r * kVocabulary;
+      for (std::size_t i = 0; i < kVocabulary; ++i) row[i] = noise(random);
+      if (shape == kFlat) continue;
+      for (int i = 0; i < 12; ++i) row[random() % kVocabulary] = 18.0F - 0.7F * static_cast<float>(i);
+    }
   }
-  return rows;
-}
+
+  std::span<const float> operator[](std::size_t r) const { return {start_ + r * kVocabulary, kVocabulary}; }
+
+ private:
+  std::vector<float> storage_;
+  float* start_;
+};
 
 dts::PredictionSpec full_spec() {
   dts::PredictionSpec spec;
@@ -47,7 +62,7 @@ dts::PredictionSpec statistics_spec() {
 }
 
 void run(benchmark::State& state, const dts::PredictionSpec& spec, int threads, Shape shape) {
-  const auto logits = make_rows(kBranches, shape);
+  const Rows logits(kBranches, shape);
   std::vector<dts::Prediction> out(kBranches);
   std::vector<dts::LogitsRow> rows(kBranches);
   for (std::size_t i = 0; i < kBranches; ++i) rows[i] = {.logits = logits[i], .draw = 0, .spec = &spec, .out = &out[i]};
@@ -62,12 +77,15 @@ void run(benchmark::State& state, const dts::PredictionSpec& spec, int threads, 
 }
 
 void run_oracle(benchmark::State& state, const dts::PredictionSpec& spec, Shape shape) {
-  const auto logits = make_rows(4, shape);
+  constexpr std::size_t kOracleRows = 4;
+  const Rows logits(kOracleRows, shape);
   std::mt19937_64 random(1);
   for ([[maybe_unused]] auto _ : state) {
-    for (const auto& row : logits) benchmark::DoNotOptimize(dts::predict_oracle(row, spec, random()));
+    for (std::size_t r = 0; r < kOracleRows; ++r) {
+      benchmark::DoNotOptimize(dts::predict_oracle(logits[r], spec, random()));
+    }
   }
-  state.SetItemsProcessed(static_cast<std::int64_t>(logits.size()) * state.iterations());
+  state.SetItemsProcessed(static_cast<std::int64_t>(kOracleRows) * state.iterations());
 }
 
 void BM_Statistics(benchmark::State& state) {
@@ -85,9 +103,13 @@ BENCHMARK(BM_Prediction)
     ->UseRealTime();
 
 void BM_PredictionUntruncated(benchmark::State& state) {
-  run(state, dts::PredictionSpec{}, static_cast<int>(state.range(0)), kPeaked);
+  run(state, dts::PredictionSpec{}, static_cast<int>(state.range(0)), static_cast<Shape>(state.range(1)));
 }
-BENCHMARK(BM_PredictionUntruncated)->ArgName("threads")->Arg(1)->Unit(benchmark::kMillisecond)->UseRealTime();
+BENCHMARK(BM_PredictionUntruncated)
+    ->ArgNames({"threads", "flat"})
+    ->ArgsProduct({{1}, {kPeaked, kFlat}})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
 
 // Four rows an iteration.
 void BM_OracleStatistics(benchmark::State& state) { run_oracle(state, statistics_spec(), kPeaked); }

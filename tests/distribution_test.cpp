@@ -215,6 +215,25 @@ TEST(Distribution, TopPCutsWithinTiesAndFarDownTheRanking) {
   }
 }
 
+// Draws that float sums would get wrong: a ten-billionth beside the boundary between two tokens.
+TEST(Distribution, BoundariesBetweenTokensAreExact) {
+  Random random(12);
+  const Logits logits = shapes()[0].make(20000, random);
+  PredictionSpec spec;
+  const double temperature = spec.sampling.temperature;
+  std::vector<double> cumulative;
+  for (const float z : logits) {
+    cumulative.push_back(std::exp(z / temperature) + (cumulative.empty() ? 0.0 : cumulative.back()));
+  }
+  Predictor predictor;
+  for (std::size_t i = 0; i + 1 < logits.size(); i += 97) {
+    const double u = cumulative[i] / cumulative.back();
+    const auto bits_of = [](double unit) { return static_cast<std::uint64_t>(unit * 0x1p53) << 11U; };
+    EXPECT_EQ(predict(predictor, logits, spec, bits_of(u - 1e-10)).sampled, static_cast<Token>(i));
+    EXPECT_EQ(predict(predictor, logits, spec, bits_of(u + 1e-10)).sampled, static_cast<Token>(i + 1));
+  }
+}
+
 // The draw trusts the scan's float sums only outside this margin, so it must be honest.
 TEST(Distribution, ScanIsWithinItsStatedError) {
   RowScan scan;
@@ -295,8 +314,16 @@ TEST(Distribution, ABadRowLeavesNothingBehind) {
   const Logits good = shapes()[1].make(3000, random);
   const PredictionSpec spec;
   const Prediction before = predict(predictor, good, spec, 77);
-  predict(predictor, Logits(5000, kNan), spec, 77);
-  const Prediction after = predict(predictor, good, spec, 77);
+  Prediction after = before;  // reused, as an engine does from step to step
+  LogitsRow row{.logits = good, .draw = 77, .spec = &spec, .out = &after};
+  const Logits bad(5000, kNan);
+  row.logits = bad;
+  predictor.predict({&row, 1});
+  EXPECT_EQ(after.status, Prediction::Status::kNotANumber);
+  row.logits = good;
+  predictor.predict({&row, 1});
+  predictor.predict({&row, 1});
+  EXPECT_EQ(after.status, Prediction::Status::kOk);
   EXPECT_EQ(before.sampled, after.sampled);
   EXPECT_EQ(before.entropy, after.entropy);
   EXPECT_EQ(before.top, after.top);

@@ -20,7 +20,12 @@ struct LogitsRow {
 };
 
 // Holds the scratch buffers and threads that many rows need; allocates nothing per call once its buffers have grown.
-// Rows are independent: the result of a row does not depend on the other rows or on the number of threads.
+// Rows are independent: the result of a row does not depend on the other rows or on the number of threads. Statistics
+// are exact to float rounding; tokens, ranked or drawn, are those of double precision, on every CPU. One caller at a
+// time.
+//
+// Cost on one thread, 48 rows of 152k logits: 4 to 7 ms; rows so flat that top-p keeps thousands of tokens take four
+// times that. Threads other than the caller's sleep between calls and are not woken for small vocabularies.
 class Predictor {
  public:
   // `threads` >= 1 counts the calling thread.
