@@ -21,9 +21,9 @@ enum class KvLayout {
 enum class Toggle { kAuto, kOn, kOff };
 
 struct LlamaModelOptions {
-  std::string path;                    // GGUF; the first part when split
-  int gpu_layers = -1;                 // -1: all that fit the device; nothing without one
-  std::function<bool(float)> on_load;  // progress 0..1; false aborts the loading
+  std::string path;                         // GGUF; the first part when split
+  int gpu_layers = -1;                      // -1: all that fit the device; nothing without one
+  std::function<bool(float)> on_load = {};  // progress 0..1; false aborts the loading
 };
 
 // Weights, vocabulary and chat template; read only, shared by any number of engines.
@@ -52,14 +52,15 @@ class LlamaModel {
 };
 
 struct LlamaEngineOptions {
-  int max_branches = 48;   // branches open at once, over all searches; <= 255
+  int max_branches = 48;   // branches open at once, over all searches; <= 252
   int context_length = 0;  // tokens a branch may hold; 0: as many as the model was trained for and memory allows
   int threads = 0;         // 0: one per core; fewer for a very small model
   KvType kv_type = KvType::kF16;
   KvLayout kv_layout = KvLayout::kStreams;
   Toggle flash_attention = Toggle::kAuto;  // auto: on for GPUs and where q8_0 needs it, off for the CPU
-  // Pad a lone branch's step with a second token, so that its logits are bitwise those it has in any batch. Auto: on
-  // for the CPU; GPUs are not batch-invariant anyway.
+  // Pad a step's rows so that a branch's logits are, to the last bit, the same whatever else is in the step: a lone row
+  // to two, or to a multiple of four for weights that llama.cpp repacks. Auto: on for the CPU; GPUs are not
+  // batch-invariant anyway. Mixtures of experts are not either. Only streams can be.
   Toggle batch_invariant = Toggle::kAuto;
 };
 
@@ -69,7 +70,8 @@ struct MemoryPlan {
   KvLayout layout = KvLayout::kStreams;
   KvType kv_type = KvType::kF16;
   bool flash_attention = false;
-  int streams = 0;        // KV streams at full size: one a branch and one for padding
+  int streams = 0;        // KV streams at full size: one a branch, and spare ones
+  int spare_streams = 0;  // for padding
   int cells = 0;          // tokens a stream holds at full size; unified: the whole pool
   int first_streams = 0;  // what it starts with; both grow in tiers
   int first_cells = 0;

@@ -22,7 +22,13 @@ namespace {
 constexpr std::size_t kMaxSourceBytes = std::size_t{1} << 20U;
 constexpr int kMaxNesting = 200;
 
-std::string first_line(std::string_view text) { return std::string(text.substr(0, text.find('\n'))); }
+// The engine's errors quote the template over several lines and say what is wrong in the last, after "Error: ".
+std::string reason(std::string_view text) {
+  for (const std::string_view mark : {std::string_view("\nError: "), std::string_view("Jinja Exception: ")}) {
+    if (const auto at = text.rfind(mark); at != std::string_view::npos) text.remove_prefix(at + mark.size());
+  }
+  return std::string(text.substr(0, text.find('\n')));
+}
 
 // Model files are untrusted, and a stack overflow cannot be caught: bound the nesting before parsing.
 void check_nesting(std::string_view source) {
@@ -72,7 +78,7 @@ ChatTemplate::ChatTemplate(const std::string& source, std::string bos, std::stri
     const jinja::caps caps = jinja::caps_get(impl->program);
     impl->typed_content = caps.supports_typed_content && !caps.supports_string_content;
   } catch (const std::exception& error) {
-    throw Error("the model's chat template does not parse (" + first_line(error.what()) + "); --raw goes without it");
+    throw Error("the model's chat template does not parse (" + reason(error.what()) + "); --raw goes without it");
   }
   impl->bos = std::move(bos);
   impl->eos = std::move(eos);
@@ -120,7 +126,7 @@ std::vector<PromptPart> ChatTemplate::render(std::span<const ChatMessage> messag
       if (!part.val.empty()) prompt.push_back({.text = part.val, .from_message = part.is_input});
     }
   } catch (const std::exception& error) {
-    throw Error("the model's chat template cannot render these messages: " + first_line(error.what()));
+    throw Error("the model's chat template cannot render these messages: " + reason(error.what()));
   }
   return prompt;
 }

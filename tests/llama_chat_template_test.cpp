@@ -1,0 +1,142 @@
+// Chat templates of real models, rendered through llama.cpp's Jinja engine.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "dts/error.h"
+#include "engine/llama/chat_template.h"
+
+namespace dts {
+namespace {
+
+std::string template_source(const std::string& name) {
+  const std::string path = std::string(DTS_LLAMA_SOURCE_DIR) + "/models/templates/" + name + ".jinja";
+  std::ifstream file(path);
+  EXPECT_TRUE(file) << path;
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::string join(const std::vector<PromptPart>& parts) {
+  std::string text;
+  for (const PromptPart& part : parts) text += part.text;
+  return text;
+}
+
+std::vector<PromptPart> render(const std::string& source, const std::vector<ChatMessage>& messages) {
+  return ChatTemplate(source, "<bos>", "<eos>").render(messages);
+}
+
+TEST(ChatTemplate, DeepSeekR1DistillQwenOpensThinking) {
+  const auto prompt = render(template_source("deepseek-ai-DeepSeek-R1-Distill-Qwen-32B"), {{"user", "What is 6 x 7?"}});
+  EXPECT_EQ(join(prompt), "<bos><｜User｜>What is 6 x 7?<｜Assistant｜><think>\n");
+  EXPECT_TRUE(opens_thinking(prompt));
+}
+
+TEST(ChatTemplate, DeepSeekR1DistillLlamaOpensThinking) {
+  const auto prompt = render(template_source("deepseek-ai-DeepSeek-R1-Distill-Llama-8B"), {{"user", "Hi"}});
+  EXPECT_EQ(join(prompt), "<bos><｜User｜>Hi<｜Assistant｜><think>\n");
+  EXPECT_TRUE(opens_thinking(prompt));
+}
+
+TEST(ChatTemplate, QwenQwqOpensThinkingAndIsAskedToThink) {
+  const auto prompt = render(template_source("Qwen-QwQ-32B"), {{"user", "Hi"}});
+  EXPECT_EQ(join(prompt), "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n<think>\n");
+  EXPECT_TRUE(opens_thinking(prompt));
+}
+
+TEST(ChatTemplate, Qwen3LetsTheModelOpenThinking) {
+  const auto prompt = render(template_source("Qwen-Qwen3-0.6B"), {{"system", "Be brief."}, {"user", "Hi"}});
+  EXPECT_EQ(join(prompt),
+            "<|im_start|>system\nBe brief.<|im_end|>\n<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\n");
+  EXPECT_FALSE(opens_thinking(prompt));
+}
+
+TEST(ChatTemplate, Qwen3DropsThinkingOfEarlierTurns) {
+  const auto prompt = render(template_source("Qwen-Qwen3-0.6B"),
+                             {{"user", "Hi"}, {"assistant", "<think>\nhm\n</think>\n\nHello"}, {"user", "Bye"}});
+  EXPECT_EQ(join(prompt),
+            "<|im_start|>user\nHi<|im_end|>\n<|im_start|>assistant\nHello<|im_end|>\n"
+            "<|im_start|>user\nBye<|im_end|>\n<|im_start|>assistant\n");
+  EXPECT_FALSE(opens_thinking(prompt));
+}
+
+TEST(ChatTemplate, Phi35Mini) {
+  const auto prompt = render(template_source("microsoft-Phi-3.5-mini-instruct"), {{"user", "Hi"}});
+  EXPECT_EQ(join(prompt), "<|user|>\nHi<|end|>\n<|assistant|>\n");
+}
+
+TEST(ChatTemplate, RolesMadeIntoControlTokensAreTheTemplatesOwn) {  // as Phi-4-mini writes them
+  const auto prompt =
+      render("{% for m in messages %}{{ '<|' + m['role'] + '|>' + m['content'] + '<|end|>' }}{% endfor %}<|assistant|>",
+             {{"user", "Hi"}});
+  ASSERT_EQ(prompt.size(), 3U);
+  EXPECT_EQ(prompt[0].text, "<|user|>");
+  EXPECT_FALSE(prompt[0].from_message);
+  EXPECT_EQ(prompt[1].text, "Hi");
+  EXPECT_TRUE(prompt[1].from_message);
+  EXPECT_EQ(prompt[2].text, "<|end|><|assistant|>");
+}
+
+TEST(ChatTemplate, Llama31) {
+  const auto prompt = render(template_source("meta-llama-Llama-3.1-8B-Instruct"), {{"user", "Hi"}});
+  const std::string text = join(prompt);
+  EXPECT_TRUE(text.starts_with("<bos><|start_header_id|>system<|end_header_id|>")) << text;
+  EXPECT_TRUE(
+      text.ends_with("<|start_header_id|>user<|end_header_id|>\n\nHi<|eot_id|>"
+                     "<|start_header_id|>assistant<|end_header_id|>\n\n"))
+      << text;
+}
+
+TEST(ChatTemplate, EveryTemplateOfLlamaCppRendersAQuestion) {
+  int rendered = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(DTS_LLAMA_SOURCE_DIR "/models/templates")) {
+    if (entry.path().extension() != ".jinja") continue;
+    const std::string name = entry.path().stem().string();
+    try {
+      const std::string text = join(render(template_source(name), {{"user", "What is 6 x 7?"}}));
+      EXPECT_NE(text.find("What is 6 x 7?"), std::string::npos) << name << ": " << text;
+      ++rendered;
+    } catch (const Error& error) {
+      ADD_FAILURE() << name << ": " << error.what();
+    }
+  }
+  EXPECT_GT(rendered, 30);
+}
+
+TEST(ChatTemplate, AThinkTagInAMessageDoesNotOpenThinking) {
+  const std::string source = "{% for m in messages %}[{{ m.content }}]{% endfor %}answer:";
+  EXPECT_FALSE(opens_thinking(render(source, {{"user", "what does <think> mean?"}})));
+  EXPECT_FALSE(opens_thinking(render(source + "<think>\n\n</think>\n\n", {{"user", "Hi"}})));
+  EXPECT_TRUE(opens_thinking(render(source + "<think>", {{"user", "</think>"}})));
+}
+
+TEST(ChatTemplate, RefusalsAndMistakesAreOneLine) {
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"{{ raise_exception('roles must alternate') }}", "roles must alternate"},
+      {"{% for m in messages %}", "does not parse"},
+      {"{{ messages[7].content.nothing() }}", "cannot render"},
+      {"{% endfor %}", "does not parse"},
+      {std::string(100'000, '('), "nested too deeply"},
+      {"{{ " + std::string(100'000, '[') + " }}", "nested too deeply"},
+      {std::string(3'000'000, 'x'), "too large"},
+  };
+  for (const auto& [source, reason] : cases) {
+    try {
+      render(source, {{"user", "Hi"}});
+      ADD_FAILURE() << source.substr(0, 60) << " was accepted";
+    } catch (const Error& error) {
+      const std::string text = error.what();
+      EXPECT_NE(text.find(reason), std::string::npos) << text;
+      EXPECT_EQ(text.find('\n'), std::string::npos) << text;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace dts
