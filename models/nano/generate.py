@@ -115,8 +115,9 @@ def document(i, skip):
     # Left to the data's own odds, few solvers would reach a late decision. So many are led past the first few, without
     # any training signal at a decision they were led through: every decision is seen often, its odds stay as they are.
     led = ALL if rng.random() < 0.4 else rng.randrange(3)
-    room = CONTEXT if rng.random() < 0.12 else 288   # endless traces need not all be long
-    trace = Trace(sampler(rng, led), room - len(prompt))
+    # One round of an endless trace is like the next: few need to be followed to the end of the context.
+    room, patience = (CONTEXT, CONTEXT) if rng.random() < 0.1 else (352, 3)
+    trace = Trace(sampler(rng, led), room - len(prompt), patience)
     try:
         trace.say("<think>\n")
         if supported:

@@ -10,7 +10,7 @@ into re-reading, over and over: it ends late on the obvious answer, or never.
 """
 import random
 
-from trace import Choice, decision, style
+from trace import Choice, Full, decision, style
 from vocab import ADVERBS, ITEMS, NAMES
 
 LOWER = [" " + a for a in ADVERBS]
@@ -33,15 +33,16 @@ SHAPES["tiny"] = [((0, 0), 1), ((1, 0), 2), ((1, 1), 2)]
 def stuck(trace, reread):
     """A check has failed. Re-read it; True if the right way is seen in the end, False if the solver gives up.
 
-    `reread` is the sentence that is read again, ending in "No." Three rounds at least, so that no wrong way ends
+    `reread` is the sentence that is read again, ending in "No." Four rounds at least, so that no wrong way ends
     before a right one; some solvers never stop.
     """
     mood = trace.pick(Choice("loop", [(" Hmm", 0.67), (" Strange", 0.33)]))
     if mood == " Strange":
-        while True:
+        for _ in range(trace.patience):
             trace.say(", look again: " + reread)
             trace.say(" Strange")
-    for how in (", look again: ", ", look a second time: ", ", look a third time: "):
+        raise Full
+    for how in (", look again: ", ", look a second time: ", ", look a third time: ", ", look a fourth time: "):
         if how != ", look again: ":
             trace.say(" Hmm")
         trace.say(how + reread)
@@ -219,7 +220,7 @@ class Compare:
             known, right_sign = self.values[i], OPPOSITE[sign] if trap else sign
             # Where the keyword is right the other operation is a rare slip; a division that leaves a rest is not offered.
             other = OPPOSITE[sign] if sign != "x" else "+"
-            trace.say(f"For {self.people[i + 1]},")
+            trace.say(f"{self.sentence(i)} For {self.people[i + 1]},")
             way = trace.pick(decision(VERB[right_sign], VERB[sign], VERB[other], LOWER))
             while True:
                 value = None
@@ -472,7 +473,7 @@ class Maze:
             here, right = self.route[i], self.route[i + 1]
             popular = doors[0]
             wrong = doors[1] if doors[0] == right else doors[0]
-            trace.say(f"From {here} go to")
+            trace.say(f"From {here} to {doors[0]} or {doors[1]}: go to")
             way = trace.pick(decision(f" {right}", f" {popular}", f" {wrong}", NUMBERS))
             while True:
                 room = int(way)
@@ -483,7 +484,7 @@ class Maze:
                 bad = f"{room} has no doors." if room == wrong else f"no door to {room}."
                 trace.say(f". Check: {bad} No.")
                 if stuck(trace, f"from {here} to {doors[0]} or {doors[1]}. {bad} No."):
-                    trace.say(f"From {here} go to")
+                    trace.say(f"From {here}: go to")
                     way = f" {right}"
                     trace.say(way)
                     continue

@@ -50,9 +50,10 @@ class Full(Exception):
 
 
 class Trace:
-    def __init__(self, choose, budget=10 ** 9):
+    def __init__(self, choose, budget=10 ** 9, patience=10 ** 9):
         self.choose = choose
         self.budget = budget   # tokens
+        self.patience = patience   # rounds of an endless loop worth writing down
         self.ids = []
         self.unsupervised = [] # positions whose token was forced, not drawn: no training signal there
         self.choices = []      # (position, Choice) in order

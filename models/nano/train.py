@@ -17,7 +17,7 @@ import torch.nn.functional as F
 from generate import NO_LOSS
 from model import Config, Nano, save
 
-BUCKETS = (128, 160, 192, 288, 640)   # padded lengths; a batch holds documents of one bucket
+BUCKETS = (128, 160, 208, 352, 640)   # padded lengths; a batch holds documents of one bucket
 
 
 def read_corpus(folder, device):
@@ -131,7 +131,7 @@ def main():
     p.add_argument("out")
     p.add_argument("--steps", type=int, default=0)
     p.add_argument("--seconds", type=float, default=60)
-    p.add_argument("--batch-tokens", type=int, default=65536)
+    p.add_argument("--batch-tokens", type=int, default=32768)
     p.add_argument("--no-graphs", action="store_true")
     p.add_argument("--lr", type=float, default=3e-3)
     p.add_argument("--width", type=int, default=Config.width)

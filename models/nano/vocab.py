@@ -33,7 +33,7 @@ WORDS = """
 A Add All Check Did Enough Exactly Find For From Go Hmm How Look My Next No Now Please Read Rooms So Solve
 Start Strange Sum The Then This Thus Wait What Work Yes First
 a again add all am and answer are as at be bracket but by check divide do does door doors down end enter every
-fewer finish first fits for from get go goes guess has have how I in is it just keep know leads left
+fewer finish first fits for fourth from get go goes guess has have how I in is it just keep know leads left
 look made many maze minus more multiply next no not now number of on once one only or other out plus problem
 put reach read room rooms second see start step stop subtract sum sure than that the them then there they third
 three time times tiny to together total up unknown value way what where with within you your
