@@ -90,7 +90,7 @@ await duck.run(`CREATE TABLE kinds AS SELECT text, label, whole::BIGINT whole, s
 for (const [name, options] of [['snappy', "COMPRESSION snappy"], ['v2-zstd', "COMPRESSION zstd, PARQUET_VERSION v2"]]) {
   await duck.run(`COPY kinds TO '${out}/kinds-duckdb-${name}.parquet' (FORMAT parquet, ${options})`)
 }
-// 0xff is no UTF-8; DECIMAL is a type we do not read.
+// Types that we refuse by name.
 await duck.run(`COPY (SELECT 1.25::DECIMAL(9, 2) AS price, MAP {'k': 1} AS pairs, [[1], [2]] AS lists, 'x' AS text)
   TO '${out}/unsupported.parquet' (FORMAT parquet)`)
 
