@@ -31,10 +31,10 @@ h2 { font-size: 15px; margin: 0 0 10px; }
 .meta { color: var(--dim); font-size: 13px; margin: 2px 0; overflow-wrap: anywhere; }
 .answer { font-size: 21px; font-weight: 600; margin: 14px 0 2px; overflow-wrap: anywhere; }
 .answer small { font-size: 13px; font-weight: 400; color: var(--dim); margin-left: 10px; }
-.stage { display: grid; grid-template-columns: minmax(0, 1fr) 400px; gap: 24px; align-items: start; margin-top: 10px; }
+.stage { display: grid; grid-template-columns: minmax(0, 1fr) 370px; gap: 20px; align-items: start; margin-top: 10px; }
 .picture { overflow-x: auto; border-radius: 8px; outline-offset: 2px; }
 .picture:focus-visible { outline: 2px solid var(--focus); }
-.picture svg { display: block; min-width: 860px; width: 100%; }
+.picture svg { display: block; min-width: 920px; width: 100%; }
 .panel {
   position: sticky; top: 16px; max-height: calc(100vh - 32px); overflow: auto; background: var(--shade);
   border: 1px solid var(--rule); border-radius: 10px; padding: 16px 18px;

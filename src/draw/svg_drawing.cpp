@@ -27,11 +27,11 @@ constexpr double kVotesWidth = 250;
 constexpr double kMarkRadius = 8.5;
 constexpr double kLabelRise = 7.5;   // of a label's baseline above its line
 constexpr double kCorner = 7;        // radius where a fork turns into its row
-constexpr double kLabelCell = 6.35;  // a monospaced character of the labels
+constexpr double kLabelCell = 6.65;  // a monospaced character of the labels
 constexpr double kNoteCell = 6.6;    // an average character of notes
 constexpr double kTitleCell = 11;
-constexpr double kLeafCell = 7.3;
-constexpr double kStatWidth = 96;  // "H 1.72 VE 2.31"
+constexpr double kLeafCell = 7.6;
+constexpr double kStatWidth = 100;  // "H 1.72 VE 2.31"
 
 constexpr int kTitleLines = 2;
 constexpr std::size_t kMaxVotes = 6;        // answers in the heading

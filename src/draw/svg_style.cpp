@@ -15,8 +15,8 @@ constexpr std::string_view kRules = R"css(
 }
 .dts .title { font-size: 18px; font-weight: 600; }
 .dts .note { font-size: 12px; font-weight: 400; }
-.dts .label { font-size: 10.5px; font-weight: 400; }
-.dts .leaf { font-size: 12px; }
+.dts .label { font-size: 11px; font-weight: 400; }
+.dts .leaf { font-size: 12.5px; }
 .dts .finished .leaf { font-weight: 600; }
 .dts .number { font-size: 9px; font-weight: 600; text-anchor: middle; }
 .dts .tick { font-size: 10.5px; text-anchor: middle; }

@@ -17,6 +17,7 @@ namespace {
 using namespace draw;
 
 constexpr int kMinWidth = 60;
+constexpr int kShareWidth = 4;      // cells of a probability
 constexpr int kStatWidth = 7;       // cells of the columns tokens, H and VE
 constexpr int kMaxEndWidth = 24;    // cells of the last column
 constexpr int kMinLabelWidth = 14;  // cells that the deepest branch keeps for its text
@@ -214,9 +215,9 @@ class TextDrawing {
     int room = label_width_ - draw_lines(visit) - 1;
     if (segment.parent != kNoSegment && !segment.tokens.empty()) {
       const std::string share = percent(segment.tokens.front().logprob);
-      add_right(share, 3, Style::kDecision);
+      add_right(share, kShareWidth, Style::kDecision);
       add_spaces(1);
-      room -= std::max(3, display_width(share)) + 1;
+      room -= kShareWidth + 1;
     }
     const std::string label = snippet(document_.texts[index].text, room);
     add_padded(label, room + 1, best ? Style::kBold : Style::kPlain);
