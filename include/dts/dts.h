@@ -3,6 +3,7 @@
 
 #include "dts/answer.h"
 #include "dts/distribution.h"
+#include "dts/draw.h"
 #include "dts/engine.h"
 #include "dts/error.h"
 #include "dts/llama.h"
@@ -12,5 +13,6 @@
 #include "dts/scheduler.h"
 #include "dts/search.h"
 #include "dts/tree.h"
+#include "dts/tree_file.h"
 #include "dts/vocabulary.h"
 #include "dts/vote.h"
