@@ -307,7 +307,8 @@ TEST(TreeFile, ACutThroughACharacterIsRefused) {
 }
 
 TEST(TreeFile, WhatIsNoJson) {
-  EXPECT_EQ(error_of([] { tree_from_json_text("", "f"); }), "f: not valid JSON at byte 1");
+  EXPECT_EQ(error_of([] { tree_from_json_text("", "f"); }), "f: ends after 0 bytes, before its JSON does");
+  EXPECT_EQ(error_of([] { tree_from_json_text("no", "f"); }), "f: not valid JSON at byte 2");
   EXPECT_EQ(error_of([] { tree_from_json_text("{\"format\": \"\xff\"}", "f"); }), "f: not valid JSON at byte 13");
   EXPECT_EQ(error_of([] { tree_from_json_text("[]", "f"); }), "f: the document is a list of 0: it must be an object");
   EXPECT_NE(error_of([] { tree_from_json_text("{\"format\": 1e999}", "f"); }).find("f: not valid JSON"),
@@ -473,7 +474,8 @@ TEST_F(TreeFileOnDisk, NamesTheFileItCannotRead) {
             path("tree.json") + ": cannot read: No such file or directory");
   EXPECT_EQ(error_of([&] { load_tree(directory_.string()); }), directory_.string() + ": cannot read: Is a directory");
   std::ofstream(path("empty.json")) << "";
-  EXPECT_EQ(error_of([&] { load_tree(path("empty.json")); }), path("empty.json") + ": not valid JSON at byte 1");
+  EXPECT_EQ(error_of([&] { load_tree(path("empty.json")); }),
+            path("empty.json") + ": ends after 0 bytes, before its JSON does");
 }
 
 // A limit on the size of files fails writes half-way, as a full disk does.

@@ -59,9 +59,8 @@ void add_tree_command(CLI::App& app, int& exit_code) {
       "  dts tree tree.json\n"
       "  dts tree tree.json --format html -o tree.html");
   auto flags = std::make_shared<TreeFlags>();
-  add_value(*command, "file", "FILE", "the tree to draw; - is standard input", [flags](const std::string& text) {
-    flags->file = text;
-  })->required();
+  add_value(*command, "file", "FILE", "the tree to draw; - is standard input",
+            [flags](const std::string& text) { flags->file = text; });
   add_choice<Format>(*command, "--format", flags->format,
                      {{"text", Format::kText},
                       {"dot", Format::kDot},
@@ -73,6 +72,7 @@ void add_tree_command(CLI::App& app, int& exit_code) {
             [flags](const std::string& text) { flags->output = text; });
   command->add_flag("--no-color", flags->no_colour, "no colours, even on a terminal");
   command->callback([flags, &exit_code] {
+    if (flags->file.empty()) throw usage_error("FILE is missing: the tree to draw, or - for standard input");
     const std::string drawing = draw(load_tree(flags->file), *flags);
     if (flags->output == "-") {
       write_stdout(drawing);

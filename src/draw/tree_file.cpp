@@ -27,6 +27,8 @@ TreeDocument tree_from_json_text(std::string_view text, const std::string& name)
   try {
     json = nlohmann::json::parse(text, check_depth);
   } catch (const nlohmann::json::parse_error& error) {
+    if (error.byte > text.size())
+      throw Error(name + ": ends after " + std::to_string(text.size()) + " bytes, before its JSON does");
     throw Error(name + ": not valid JSON at byte " + std::to_string(error.byte));
   } catch (const nlohmann::json::exception& error) {
     throw Error(name + ": not valid JSON: " + error.what());
