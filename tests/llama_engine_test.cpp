@@ -12,6 +12,8 @@
 #include "dts/engine.h"
 #include "dts/error.h"
 #include "dts/llama.h"
+#include "engine/llama/engine.h"
+#include "engine/llama/memory_plan.h"
 #include "llama_models.h"
 
 namespace dts {
@@ -24,7 +26,7 @@ struct Call {
   std::vector<Token> tokens;
   bool step = false;
   std::uint64_t draw = 0;
-  Prediction prediction;
+  Prediction prediction = {};
 };
 using History = std::vector<Call>;
 
@@ -202,6 +204,158 @@ INSTANTIATE_TEST_SUITE_P(
         Setting{"qwen3_kv_q8_0", "qwen3", "q8_0", KvType::kQ8_0, KvLayout::kStreams, Toggle::kAuto, 1, 30, 0},
         Setting{"qwen3_unified", "qwen3", "f16", KvType::kF16, KvLayout::kUnified, Toggle::kAuto, 1, 30, 2e-2F}),
     [](const auto& test) { return std::string(test.param.name); });
+
+class LlamaEngineTest : public ::testing::Test {
+ protected:
+  static const LlamaModel& model() {
+    static const LlamaModel model({.path = write_model("engine", tiny_options())});
+    return model;
+  }
+
+  static std::vector<Token> some_tokens(int count, unsigned seed) {
+    std::mt19937 random(seed);
+    std::vector<Token> tokens;
+    for (int i = 0; i < count; ++i) tokens.push_back(static_cast<Token>(random() % 500));
+    return tokens;
+  }
+};
+
+TEST_F(LlamaEngineTest, GrowingInBothDirectionsChangesNoBit) {
+  const LlamaEngineOptions options{.max_branches = 40, .context_length = 1500, .threads = 1};
+  const auto engine = make_llama_engine(model(), options);
+  std::vector<std::pair<BranchId, History>> branches(1);
+  branches[0].first = engine->open();
+  branches[0].second.push_back({.tokens = some_tokens(505, 1)});
+  engine->prefill(branches[0].first, branches[0].second[0].tokens);
+  // Past 8, 16 and 32 streams and past 512 cells on the way.
+  for (unsigned step = 0; step < 12; ++step) {
+    for (int fork = 0; fork < 4 && branches.size() < 40; ++fork) {
+      const auto parent = branches[step % branches.size()];
+      branches.push_back({engine->fork(parent.first), parent.second});
+    }
+    std::vector<Feed> feeds;
+    for (std::size_t i = 0; i < branches.size(); ++i) {
+      feeds.push_back({.branch = branches[i].first,
+                       .token = static_cast<Token>((i * 37 + step * 11) % 500),
+                       .draw = i * 1000 + step,
+                       .spec = &kSpec});
+    }
+    std::vector<Prediction> predictions(feeds.size());
+    engine->step(feeds, predictions);
+    for (std::size_t i = 0; i < branches.size(); ++i) {
+      branches[i].second.push_back(
+          {.tokens = {feeds[i].token}, .step = true, .draw = feeds[i].draw, .prediction = predictions[i]});
+    }
+  }
+  for (std::size_t i = 0; i < branches.size(); i += 7) expect_same_alone(model(), options, branches[i].second, 0);
+}
+
+TEST_F(LlamaEngineTest, ALaterSearchIsNotChangedByAnEarlierOne) {
+  const LlamaEngineOptions options{.max_branches = 4, .context_length = 2000, .threads = 1};
+  const auto engine = make_llama_engine(model(), options);
+  const BranchId old = engine->open();  // long enough to have grown the cache, which the next one gives back
+  for (unsigned chunk = 0; chunk < 3; ++chunk) engine->prefill(old, some_tokens(500, chunk));
+  step_one(*engine, old, 5, 5);
+  engine->release(old);
+  History history = {{.tokens = some_tokens(30, 9)}};
+  const BranchId branch = engine->open();
+  engine->prefill(branch, history[0].tokens);
+  for (Token token = 1; token < 5; ++token) {
+    const Prediction prediction = step_one(*engine, branch, token, 77);
+    history.push_back({.tokens = {token}, .step = true, .draw = 77, .prediction = prediction});
+  }
+  expect_same_alone(model(), options, history, 0);
+}
+
+TEST_F(LlamaEngineTest, ABranchHoldsExactlyTheContext) {
+  for (const KvLayout layout : {KvLayout::kStreams, KvLayout::kUnified}) {
+    const auto engine =
+        make_llama_engine(model(), {.max_branches = 3, .context_length = 767, .threads = 1, .kv_layout = layout});
+    const BranchId branch = engine->open();
+    const BranchId beside = engine->open();
+    engine->prefill(branch, some_tokens(512, 1));
+    engine->prefill(branch, some_tokens(254, 2));
+    engine->prefill(beside, some_tokens(512, 3));
+    engine->prefill(beside, some_tokens(255, 4));
+    step_one(*engine, branch, 1, 1);  // the 767th token, padded beside a branch that is full
+    EXPECT_THROW(step_one(*engine, branch, 1, 1), Error);
+    EXPECT_THROW(engine->prefill(beside, some_tokens(1, 1)), Error);
+    const BranchId child = engine->open();
+    engine->prefill(child, some_tokens(3, 1));
+    EXPECT_GT(step_one(*engine, child, 1, 1).entropy, 0) << "the others are unharmed";
+  }
+}
+
+TEST_F(LlamaEngineTest, AFullPoolIsAnErrorAndABranchThatEndsMakesRoom) {
+  const LlamaEngineOptions options{
+      .max_branches = 3, .context_length = 1000, .threads = 1, .kv_layout = KvLayout::kUnified};
+  const MemoryPlan plan = plan_memory_within(model(), options, 4'000'000);
+  ASSERT_GE(plan.cells, 1000);
+  ASSERT_LT(plan.cells, 2000) << "the pool is to be too small for all";
+  const auto engine = make_llama_engine_as_planned(model(), options, plan);
+  const auto fill = [&](BranchId branch) {
+    engine->prefill(branch, some_tokens(500, 1));
+    engine->prefill(branch, some_tokens(499, 2));
+  };
+  const BranchId first = engine->open();
+  fill(first);
+  const BranchId second = engine->open();
+  try {
+    fill(second);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("full"), std::string::npos) << error.what();
+  }
+  engine->release(second);
+  const BranchId fork = engine->fork(first);  // shares its parent's cells
+  EXPECT_GT(step_one(*engine, fork, 1, 1).entropy, 0);
+  engine->release(first);
+  engine->release(fork);
+  const BranchId third = engine->open();
+  fill(third);
+  EXPECT_GT(step_one(*engine, third, 1, 1).entropy, 0);
+}
+
+TEST_F(LlamaEngineTest, MisuseIsAnErrorAndLeavesTheEngineUsable) {
+  for (const KvLayout layout : {KvLayout::kStreams, KvLayout::kUnified}) {
+    const auto engine =
+        make_llama_engine(model(), {.max_branches = 2, .context_length = 600, .threads = 1, .kv_layout = layout});
+    EXPECT_THROW(engine->fork(0), Error);
+    EXPECT_THROW(engine->release(-1), Error);
+    EXPECT_THROW(engine->prefill(5, some_tokens(1, 1)), Error);
+    const BranchId a = engine->open();
+    EXPECT_THROW(engine->prefill(a, some_tokens(513, 1)), Error) << "more than a chunk";
+    const std::vector<Token> outside = {engine->info().n_vocab};
+    EXPECT_THROW(engine->prefill(a, outside), Error);
+    engine->prefill(a, {});
+    engine->prefill(a, some_tokens(5, 1));
+    const BranchId b = engine->fork(a);
+    EXPECT_THROW(engine->open(), Error) << "two branches are all there are";
+    EXPECT_THROW(engine->fork(a), Error);
+    EXPECT_THROW(step_one(*engine, a, -1, 0), Error);
+    const std::vector<Feed> twice(2, Feed{.branch = a, .token = 1, .draw = 0, .spec = &kSpec});
+    std::vector<Prediction> predictions(2);
+    EXPECT_THROW(engine->step(twice, predictions), Error);
+    const std::vector<Feed> both = {{.branch = a, .token = 1, .draw = 0, .spec = &kSpec},
+                                    {.branch = b, .token = 1, .draw = 0, .spec = &kSpec}};
+    EXPECT_THROW(engine->step(both, std::span(predictions).first(1)), Error);
+    engine->step({}, {});
+    engine->step(both, predictions);
+    EXPECT_TRUE(same(predictions[0], predictions[1], layout == KvLayout::kStreams ? 0 : 1e-3F));
+    engine->release(a);
+    EXPECT_THROW(engine->release(a), Error);
+    EXPECT_GT(step_one(*engine, b, 3, 0).entropy, 0);
+  }
+}
+
+TEST_F(LlamaEngineTest, AContextThatCannotFitIsRefusedBeforeItIsMade) {
+  try {
+    (void)make_llama_engine(model(), {.max_branches = 250, .context_length = 1 << 24});
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("--max-branches"), std::string::npos) << error.what();
+  }
+}
 
 }  // namespace
 }  // namespace dts

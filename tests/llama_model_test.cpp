@@ -164,6 +164,16 @@ TEST(LlamaModel, WrongGeometryIsExplained) {
   EXPECT_NE(load_error(write_file("renamed.gguf", bytes)).find("blk.1.ffn_up.weight"), std::string::npos);
 }
 
+TEST(LlamaModel, ADamagedVocabularyIsExplained) {
+  const std::string bytes = read_file(write_model("damaged", tiny_options()));
+  std::string twice = bytes;
+  twice.replace(twice.find(" wait"), 5, " well");
+  EXPECT_NE(load_error(write_file("twice.gguf", twice)).find("are both ' well'"), std::string::npos);
+  std::string gap = bytes;  // llama.cpp would look for the lone newline for ever
+  gap.replace(gap.find("\\x0a"), 4, "abcd");
+  EXPECT_NE(load_error(write_file("gap.gguf", gap)).find("lacks byte 10"), std::string::npos);
+}
+
 TEST(LlamaModel, LoadingCanBeCancelled) {
   const std::string path = write_model("cancel", tiny_options());
   try {

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "dts/error.h"
+#include "engine/llama/log.h"
 #include "engine/synthetic_vocabulary.h"
 
 namespace dts {
@@ -324,6 +325,7 @@ RandomModelOptions random_model_preset(std::string_view name, int layers) {
 
 void write_random_model(const std::string& path, const RandomModelOptions& options) {
   validate(options);
+  initialise_llama();  // else a file to borrow from that cannot be read is also reported to the terminal
   const GgufPtr gguf(gguf_init_empty());
   const Vocabulary vocabulary = options.vocabulary_file.empty()
                                     ? add_synthetic_vocabulary(gguf.get(), options.vocabulary_size)

@@ -30,10 +30,10 @@ struct RandomModelOptions {
   std::string chat_template;        // replaces the vocabulary's own when not empty
   bool chat_template_none = false;  // no template at all
 
-  // Standard deviation of the logits, in nats. About 2.2 gives a mix of plain and decision tokens at 512 tokens.
-  float sharpness = 2.2F;
-  // How much more the end token's logit varies than the others'; > 1 lets trajectories end.
-  float end_emphasis = 1.6F;
+  // Standard deviation of the logits, in nats. 1.6 makes about a tenth of the tokens decision tokens at 512 tokens.
+  float sharpness = 1.6F;
+  // How much more the end token's logit varies than the others': the larger, the sooner trajectories end.
+  float end_emphasis = 1.0F;
   std::uint64_t seed = 1;
   std::string name = "random weights";
 };

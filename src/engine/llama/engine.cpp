@@ -1,4 +1,6 @@
 // The in-process engine: branches in, llama.cpp's logits, predictions out.
+#include "engine/llama/engine.h"
+
 #include <fmt/format.h>
 #include <llama.h>
 
@@ -45,12 +47,11 @@ int choose_threads(const LlamaModel& model, int asked) {
 
 class LlamaEngine final : public Engine {
  public:
-  LlamaEngine(const LlamaModel& model, const LlamaEngineOptions& options)
+  LlamaEngine(const LlamaModel& model, const LlamaEngineOptions& options, const MemoryPlan& plan)
       : n_vocab_(model.vocabulary().size()),
         threads_(choose_threads(model, options.threads)),
         predictor_(threads_.threads()) {
     const LlamaModel::Impl& impl = model.impl();
-    const MemoryPlan plan = plan_memory(model, options);
     const StoreSetup setup{
         .model = &impl, .threads = &threads_, .settings = context_settings(impl, options), .plan = plan};
     store_ = setup.settings.unified ? make_unified_store(setup) : make_stream_store(setup);
@@ -251,8 +252,13 @@ class LlamaEngine final : public Engine {
 
 }  // namespace
 
+std::unique_ptr<Engine> make_llama_engine_as_planned(const LlamaModel& model, const LlamaEngineOptions& options,
+                                                     const MemoryPlan& plan) {
+  return std::make_unique<LlamaEngine>(model, options, plan);
+}
+
 std::unique_ptr<Engine> make_llama_engine(const LlamaModel& model, const LlamaEngineOptions& options) {
-  return std::make_unique<LlamaEngine>(model, options);
+  return make_llama_engine_as_planned(model, options, plan_memory(model, options));
 }
 
 }  // namespace dts

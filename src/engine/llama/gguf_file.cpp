@@ -7,13 +7,16 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <limits>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <system_error>
+#include <unordered_map>
 
 #include "dts/error.h"
 #include "engine/llama/log.h"
@@ -154,6 +157,53 @@ void check_size(const std::string& path, const gguf_context* gguf, std::uintmax_
   }
 }
 
+// The byte that a token of GGUF's `rwkv` tokenizer stands for; -1 when it is longer. They are written with escapes.
+int single_byte(std::string_view token) {
+  if (token.size() == 1) return static_cast<unsigned char>(token[0]);
+  if (token.size() == 4 && token.starts_with("\\x")) {
+    int byte = -1;
+    std::from_chars(token.data() + 2, token.data() + 4, byte, 16);
+    return byte;
+  }
+  if (token.size() != 2 || token[0] != '\\') return -1;
+  switch (token[1]) {
+    case 'n':
+      return '\n';
+    case 't':
+      return '\t';
+    case 'r':
+      return '\r';
+    default:
+      return static_cast<unsigned char>(token[1]);
+  }
+}
+
+// llama.cpp takes these for granted, and aborts or never returns otherwise.
+void check_vocabulary(const std::string& path, const gguf_context* gguf, const std::string& tokenizer) {
+  const std::int64_t key = gguf_find_key(gguf, "tokenizer.ggml.tokens");
+  if (key < 0) return;  // llama.cpp says so itself
+  const bool strings =
+      gguf_get_kv_type(gguf, key) == GGUF_TYPE_ARRAY && gguf_get_arr_type(gguf, key) == GGUF_TYPE_STRING;
+  if (!strings) fail(path, "is damaged: tokenizer.ggml.tokens is not a list of texts");
+  const std::size_t size = gguf_get_arr_n(gguf, key);
+  std::unordered_map<std::string_view, std::size_t> seen;
+  std::array<bool, 256> bytes{};
+  seen.reserve(size);
+  for (std::size_t i = 0; i < size; ++i) {
+    const std::string_view token = gguf_get_arr_str(gguf, key, i);
+    if (const int byte = single_byte(token); byte >= 0) bytes[static_cast<std::size_t>(byte)] = true;
+    const auto [other, fresh] = seen.emplace(token, i);
+    if (!fresh && !token.empty()) {  // empty ones get names of their own
+      fail(path, fmt::format("is damaged: tokens {} and {} are both '{}'", other->second, i,
+                             printable(token.data(), std::min<std::size_t>(token.size(), 40))));
+    }
+  }
+  if (tokenizer == "rwkv" && std::find(bytes.begin(), bytes.end(), false) != bytes.end()) {
+    fail(path, fmt::format("is damaged: its vocabulary lacks byte {}",
+                           std::find(bytes.begin(), bytes.end(), false) - bytes.begin()));
+  }
+}
+
 bool may_be_repacked(ggml_type type) {
 #if defined(__x86_64__)
   // On x86 these are either not repacked or rounded alike both ways, which the engine's tests check.
@@ -183,6 +233,7 @@ GgufFacts read_gguf(const std::string& path) {
   if (gguf_get_n_tensors(gguf.get()) == 0 && !split) {
     fail(path, "holds a vocabulary only, no weights; a whole model is needed");
   }
+  check_vocabulary(path, gguf.get(), metadata.text("tokenizer.ggml.model"));
   facts.rows_in_fours = split;  // the types in the other parts are not known
   for (std::int64_t i = 0; i < gguf_get_n_tensors(gguf.get()); ++i) {
     facts.rows_in_fours = facts.rows_in_fours || may_be_repacked(gguf_get_tensor_type(gguf.get(), i));
@@ -205,6 +256,15 @@ GgufFacts read_gguf(const std::string& path) {
     facts.key_length = std::max(facts.key_length, key_length);
     facts.value_length = std::max(facts.value_length, value_length);
     facts.layers.push_back({.key_width = kv_heads * key_length, .value_width = kv_heads * value_length});
+  }
+
+  // llama.cpp asserts it for these.
+  const bool rotates_all =
+      facts.architecture == "qwen2" || facts.architecture == "qwen3" || facts.architecture == "llama";
+  const std::int64_t rotated = metadata.number(key("rope.dimension_count")).value_or(facts.key_length);
+  if (rotates_all && rotated != facts.key_length) {
+    fail(path, fmt::format("has {} = {}; its heads have {} elements", key("rope.dimension_count"), rotated,
+                           facts.key_length));
   }
 
   facts.token_types = metadata.numbers("tokenizer.ggml.token_type");
