@@ -121,6 +121,7 @@ class Drawing {
   }
 
   std::vector<StyledLine> draw(int width) {
+    max_label_ = std::min(kMaxLabel, width / 3);
     assign_rows();
     int label_width = 0;
     for (const SegmentId leaf : leaves_) label_width = std::max(label_width, display_width(label(leaf)));
@@ -140,7 +141,7 @@ class Drawing {
   std::string label(SegmentId leaf) const {
     const std::int32_t i = at(leaf).label;
     if (i < 0 || outline_.labels[index(i)].empty()) return {};
-    return " " + shorten(outline_.labels[index(i)], kMaxLabel);
+    return " " + shorten(outline_.labels[index(i)], max_label_);
   }
 
   // Leaves take rows depth first, so that what forks off stands below what it forks from; a segment that splits is in
@@ -228,6 +229,7 @@ class Drawing {
   std::vector<char> best_;                        // [segments]: leads to outline_.best
   std::vector<std::vector<SegmentId>> children_;  // [segments]: shown ones, the last child first
   std::vector<int> decisions_;                    // positions where shown segments split
+  int max_label_ = 0;                             // cells
   int last_ = 1;                                  // the largest position shown
   std::vector<std::vector<Cell>> grid_;           // [rows][columns]
 };

@@ -27,8 +27,8 @@ bool locale_is_utf8() {
   return true;
 }
 
-constexpr Glyphs kUnicode = {"─", "│", "┬", "├", "└", "●", "✔", "✘", "╌", "█", "░", "·", "…", "→"};
-constexpr Glyphs kAscii = {"-", "|", "+", "+", "`", "o", "*", "x", "~", "#", ".", "|", "...", "->"};
+constexpr Glyphs kUnicode = {"─", "│", "┬", "├", "└", "●", "✔", "✘", "╌", "█", "░", "·", "→"};
+constexpr Glyphs kAscii = {"-", "|", "+", "+", "`", "o", "*", "x", "~", "#", ".", "|", "->"};
 
 }  // namespace
 

@@ -29,7 +29,7 @@ struct Glyphs {
   std::string_view horizontal, vertical, tee_down, tee_right, corner;  // the tree's lines
   std::string_view live, finished, exhausted, cut;                     // the ends of trajectories
   std::string_view bar_full, bar_empty;
-  std::string_view separator, ellipsis, arrow;
+  std::string_view separator, arrow;
 };
 const Glyphs& glyphs(bool unicode);
 
