@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <optional>
+#include <string>
 #include <system_error>
 
 #include "dts/error.h"
@@ -20,6 +22,17 @@ namespace fs = std::filesystem;
 bool is_file(const fs::path& path) {
   std::error_code ignored;
   return fs::is_regular_file(path, ignored);
+}
+
+// Beside the installed program, or in the source tree it was built from.
+std::optional<std::string> find_shipped(const std::string& name) {
+  std::error_code ignored;
+  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
+  const fs::path installed = program.parent_path().parent_path() / "share/dts" / name;
+  if (!program.empty() && is_file(installed)) return installed.string();
+  const fs::path source = fs::path(DTS_SOURCE_MODEL).parent_path() / name;
+  if (is_file(source)) return source.string();
+  return std::nullopt;
 }
 
 // A name of our own in the directory for temporary files.
@@ -38,11 +51,7 @@ std::string temporary_file() {
 
 ModelFile find_builtin_model() {
   if (const char* chosen = std::getenv("DTS_BUILTIN_MODEL"); chosen != nullptr && *chosen != '\0') return {chosen};
-  std::error_code ignored;
-  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
-  const fs::path installed = program.parent_path().parent_path() / "share/dts/dts-nano.gguf";
-  if (!program.empty() && is_file(installed)) return {installed.string()};
-  if (is_file(DTS_SOURCE_MODEL)) return {DTS_SOURCE_MODEL};
+  if (const auto found = find_shipped("dts-nano.gguf")) return {*found};
   ModelFile file{temporary_file(), true, true};
   try {
     write_random_model(file.path, RandomModelOptions{});
@@ -51,6 +60,11 @@ ModelFile find_builtin_model() {
     throw;
   }
   return file;
+}
+
+std::string find_builtin_data(const std::string& name) {
+  if (const auto found = find_shipped(name)) return *found;
+  throw Error(name + ": it comes with the built-in model, which is not installed here");
 }
 
 ModelFileGuard::~ModelFileGuard() {

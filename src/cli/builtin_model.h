@@ -15,6 +15,10 @@ struct ModelFile {
 // was built from. When none is there, writes a tiny model with random weights, so that everything can be tried.
 ModelFile find_builtin_model();
 
+// A file that comes with the built-in model, such as nano-bench.jsonl, from the same places. Throws when it is not
+// there.
+std::string find_builtin_data(const std::string& name);
+
 // Removes a temporary model file. On Linux a model stays usable while it is mapped.
 class ModelFileGuard {
  public:

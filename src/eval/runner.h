@@ -1,0 +1,59 @@
+// Puts every question to every method with every seed, many at a time on one engine, and keeps each result as it comes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "dts/engine.h"
+#include "dts/search.h"
+#include "dts/vocabulary.h"
+#include "eval/dataset.h"
+#include "eval/store.h"
+
+namespace dts::eval {
+
+// One method under one label, with everything that decides its results.
+struct Variant {
+  std::string label;
+  SearchOptions options;  // the seed is the runner's
+};
+
+struct Graded {
+  double score = 0;        // 0..1
+  bool extracted = false;  // an answer was found
+  std::string answer;      // as it was compared
+};
+
+// How this dataset's answers are read and scored.
+struct Grading {
+  std::function<std::string(const Question&, std::string_view text, bool opens_thinking)> vote;  // what it votes for
+  std::function<Graded(const Question&, std::string_view text, bool opens_thinking)> grade;
+};
+
+struct Progress {
+  std::size_t done = 0;      // of this run: rows that were there before are not counted
+  std::size_t total = 0;     // of this run
+  std::size_t before = 0;    // rows that were there already, or that another process is making
+  const Row* row = nullptr;  // the one that was just done
+};
+
+struct RunnerInputs {
+  Engine* engine = nullptr;                // not owned
+  const Vocabulary* vocabulary = nullptr;  // not owned
+  std::string model;                       // its name, for the tree files
+  const Dataset* dataset = nullptr;        // not owned
+  std::vector<Variant> variants;
+  std::vector<std::uint64_t> seeds;
+  Grading grading;
+  std::function<void(const Progress&)> on_row;
+  std::function<bool()> stopping;  // asked between steps: true ends the run, nothing finished is lost
+};
+
+// Returns false when it was stopped. Throws when the engine fails or the disk is full; what was done stays done.
+bool run_evaluation(const RunnerInputs& inputs, Store& store);
+
+}  // namespace dts::eval
