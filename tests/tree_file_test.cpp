@@ -1,13 +1,13 @@
 #include "dts/tree_file.h"
 
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <bit>
 #include <cmath>
+#include <csignal>
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
@@ -481,14 +481,14 @@ TEST_F(TreeFileOnDisk, NamesTheFileItCannotRead) {
 // A limit on the size of files fails writes half-way, as a full disk does.
 TEST_F(TreeFileOnDisk, AFailedSaveLeavesWhatWasThere) {
   std::ofstream(path("tree.json")) << "old";
-  const auto old_handler = signal(SIGXFSZ, SIG_IGN);
+  const auto old_handler = std::signal(SIGXFSZ, SIG_IGN);
   rlimit before{};
   ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
   const rlimit tight{4096, before.rlim_max};
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &tight), 0);
   const std::string error = error_of([&] { save_tree(path("tree.json"), test::small_tree()); });
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
-  signal(SIGXFSZ, old_handler);
+  std::signal(SIGXFSZ, old_handler);
   EXPECT_EQ(error, path("tree.json") + ": cannot write: File too large");
   EXPECT_EQ(contents(path("tree.json")), "old");
   EXPECT_EQ(files(), 1U);

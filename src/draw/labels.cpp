@@ -38,8 +38,8 @@ std::string_view reason_sentence(StopReason reason) {
 }
 
 std::string criterion_label(const BranchRule& rule) {
-  const std::string decision = fmt::format("VE ≥ {}, H ≤ {}", plain(rule.tau_v), plain(rule.tau_h));
-  const std::string high_entropy = fmt::format("H ≥ {}", plain(rule.tau_h));
+  std::string decision = fmt::format("VE ≥ {}, H ≤ {}", plain(rule.tau_v), plain(rule.tau_h));
+  std::string high_entropy = fmt::format("H ≥ {}", plain(rule.tau_h));
   switch (rule.criterion) {
     case Criterion::kHighEntropy:
       return high_entropy;
@@ -118,7 +118,7 @@ std::string snippet(std::string_view text, int width) {
   // More than enough to fill the width from either end, so that the cost does not grow with the text.
   const std::size_t reach = static_cast<std::size_t>(std::max(width, 0)) * 8 + 64;
   if (text.size() <= 2 * reach) {
-    const std::string line = one_line(text);
+    std::string line = one_line(text);
     if (display_width(line) <= width) return line;
   }
   const std::string head = one_line(text.substr(0, reach));

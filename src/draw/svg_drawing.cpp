@@ -339,8 +339,10 @@ class Picture {
     const std::size_t rows = (shown + columns - 1) / columns;
     const double width = (kWidth - 2 * kMargin) / static_cast<double>(columns);
     for (std::size_t i = 0; i < shown; ++i) {
-      draw_decision(decided[i], kMargin + static_cast<double>(i / rows) * width,
-                    y_ + 21 * static_cast<double>(i % rows + 1), width);
+      const std::size_t column = i / rows;
+      const std::size_t row = i % rows;
+      draw_decision(decided[i], kMargin + static_cast<double>(column) * width, y_ + 21 * static_cast<double>(row + 1),
+                    width);
     }
     y_ += 21 * static_cast<double>(rows) + 8;
     if (decided.size() > shown) {
