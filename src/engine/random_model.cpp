@@ -276,7 +276,7 @@ bool write_tensor(std::FILE* file, const TensorPlan& plan, std::uint64_t seed, s
   }
   const std::size_t bytes = row_bytes * static_cast<std::size_t>(plan.rows);
   const std::vector<char> padding(GGML_PAD(bytes, alignment) - bytes);
-  return std::fwrite(padding.data(), 1, padding.size(), file) == padding.size();
+  return padding.empty() || std::fwrite(padding.data(), 1, padding.size(), file) == padding.size();
 }
 
 RandomModelOptions geometry(std::string architecture, int layers, int embedding, int heads, int kv_heads, int head_size,

@@ -204,12 +204,24 @@ void check_vocabulary(const std::string& path, const gguf_context* gguf, const s
   }
 }
 
-bool may_be_repacked(ggml_type type) {
+// Types whose products with a row are, to the last bit, the same for any number of rows: checked by the engine's tests.
+bool rounds_alike(ggml_type type) {
 #if defined(__x86_64__)
-  // On x86 these are either not repacked or rounded alike both ways, which the engine's tests check.
-  if (type == GGML_TYPE_Q8_0 || type == GGML_TYPE_Q4_0) return false;
+  return type == GGML_TYPE_Q8_0 || type == GGML_TYPE_Q4_0;
+#else
+  (void)type;
+  return false;
 #endif
-  return ggml_is_quantized(type);
+}
+
+void classify_weights(const gguf_context* gguf, GgufFacts& facts) {
+  for (std::int64_t i = 0; i < gguf_get_n_tensors(gguf); ++i) {
+    const ggml_type type = gguf_get_tensor_type(gguf, i);
+    const bool matrix = gguf_get_tensor_ne(gguf, i)[1] > 1;
+    if (!matrix || rounds_alike(type)) continue;
+    facts.lone_row_differs = true;
+    if (ggml_is_quantized(type)) facts.rows_in_fours = true;
+  }
 }
 
 }  // namespace
@@ -234,10 +246,8 @@ GgufFacts read_gguf(const std::string& path) {
     fail(path, "holds a vocabulary only, no weights; a whole model is needed");
   }
   check_vocabulary(path, gguf.get(), metadata.text("tokenizer.ggml.model"));
-  facts.rows_in_fours = split;  // the types in the other parts are not known
-  for (std::int64_t i = 0; i < gguf_get_n_tensors(gguf.get()); ++i) {
-    facts.rows_in_fours = facts.rows_in_fours || may_be_repacked(gguf_get_tensor_type(gguf.get(), i));
-  }
+  classify_weights(gguf.get(), facts);
+  if (split) facts.lone_row_differs = facts.rows_in_fours = true;  // the types in the other parts are not known
   facts.name = metadata.text("general.name");
   facts.description = metadata.text("general.description");
 

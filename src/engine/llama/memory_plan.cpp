@@ -203,8 +203,10 @@ ContextSettings context_settings(const LlamaModel::Impl& model, const LlamaEngin
   // Scores and masks are reserved for ubatch x cells. A GPU wants large prefill batches and has no scores to keep.
   const bool automatic_padding = !model.on_gpu && !settings.unified;
   if (options.batch_invariant == Toggle::kAuto ? automatic_padding : options.batch_invariant == Toggle::kOn) {
-    settings.least_rows = model.facts.rows_in_fours ? 4 : 2;
+    // Flash attention splits a lone row's work among threads.
+    const bool lone_row_differs = model.facts.lone_row_differs || settings.flash_attention;
     settings.row_multiple = model.facts.rows_in_fours ? 4 : 1;
+    settings.least_rows = model.facts.rows_in_fours ? 4 : (lone_row_differs ? 2 : 1);
   }
   settings.outputs = options.max_branches + spare_streams(settings);  // llama.cpp wants one a sequence at least
   settings.batch = 512;
