@@ -147,7 +147,10 @@ class Search {
   std::span<const FinishedTrace> finished() const { return finished_; }
   // Leaves that are growing, in visiting order. [live()]
   std::vector<SegmentId> live_leaves() const;
-  // Recounts the votes: as cheap as the number of finished trajectories.
+  // What it has cost so far. Takes as long as there are segments.
+  Account account() const;
+  // Recounts the votes: as cheap as the number of finished trajectories, but for a walk over all tokens while none has
+  // finished.
   Outcome outcome() const;
 
   // Called at the end of absorb() and stop(), when the whole search can be read again. May call stop().

@@ -73,14 +73,16 @@ Snapshot Snapshotter::take() const {
   Snapshot snapshot;
   snapshot.step = search_.step();
   snapshot.live = search_.live();
-  const Outcome outcome = search_.outcome();
-  snapshot.account = outcome.account;
-  snapshot.finished = static_cast<int>(outcome.finished.size());
-  snapshot.votes = outcome.votes;
-  for (AnswerCount& count : snapshot.votes) count.answer = one_line(count.answer);
-  for (const FinishedTrace& trace : outcome.finished) snapshot.without_answer += trace.answer.empty() ? 1 : 0;
+  snapshot.account = search_.account();
+  snapshot.finished = static_cast<int>(search_.finished().size());
   snapshot.outline = outline_of(tree, search_.finished());
-  if (outcome.winner) snapshot.outline.best = outcome.finished[*outcome.winner].leaf;
+  if (snapshot.finished > 0) {
+    const Outcome outcome = search_.outcome();
+    snapshot.votes = outcome.votes;
+    for (AnswerCount& count : snapshot.votes) count.answer = one_line(count.answer);
+    for (const FinishedTrace& trace : outcome.finished) snapshot.without_answer += trace.answer.empty() ? 1 : 0;
+    snapshot.outline.best = outcome.best_leaf;
+  }
   for (auto it = splits_.rbegin(); it != splits_.rend(); ++it) {
     snapshot.decisions.push_back(decision_at(tree, vocabulary_, *it));
   }

@@ -292,6 +292,17 @@ SegmentId most_probable_leaf(const Tree& tree) {
 
 }  // namespace
 
+Account Search::account() const {
+  Account so_far = account_;
+  so_far.unique_tokens = static_cast<std::int64_t>(tree_.unique_tokens());
+  for (const Segment& segment : tree_.segments()) {
+    if (!segment.children.empty()) continue;
+    ++so_far.branches;
+    so_far.branch_tokens += segment.end();
+  }
+  return so_far;
+}
+
 Outcome Search::outcome() const {
   Outcome outcome;
   outcome.reason = reason_;
@@ -304,13 +315,7 @@ Outcome Search::outcome() const {
   outcome.winner = select(options_.method.select, finished_, outcome.votes);
   outcome.best_leaf = outcome.winner ? finished_[*outcome.winner].leaf : most_probable_leaf(tree_);
 
-  outcome.account = account_;
-  outcome.account.unique_tokens = static_cast<std::int64_t>(tree_.unique_tokens());
-  for (const Segment& segment : tree_.segments()) {
-    if (!segment.children.empty()) continue;
-    ++outcome.account.branches;
-    outcome.account.branch_tokens += segment.end();
-  }
+  outcome.account = account();
   return outcome;
 }
 
