@@ -12,6 +12,8 @@ struct Trajectory {
   std::vector<Token> tokens;  // generated
   PathKey key = 0;
   double logprob = 0;
+  std::vector<double> confidences;  // of each token's distribution
+  bool warmup = false;
 };
 
 std::vector<double> softmax(const std::vector<double>& logits, double temperature) {
@@ -79,6 +81,43 @@ Token sample(const std::vector<double>& logits, const SamplingOptions& options, 
   return kept.back();
 }
 
+// Minus the mean log-probability of the 20 most probable tokens.
+double confidence_of(const std::vector<double>& p1, const std::vector<Token>& ranked) {
+  const std::size_t k = std::min<std::size_t>(20, ranked.size());
+  double sum = 0;
+  for (std::size_t i = 0; i < k; ++i) sum -= std::log(p1[static_cast<std::size_t>(ranked[i])]);
+  return sum / static_cast<double>(k);
+}
+
+double mean_of(const std::vector<double>& values, std::size_t begin, std::size_t end) {
+  return std::accumulate(values.begin() + static_cast<std::ptrdiff_t>(begin),
+                         values.begin() + static_cast<std::ptrdiff_t>(end), 0.0) /
+         static_cast<double>(end - begin);
+}
+
+double lowest_window(const std::vector<double>& values, std::size_t window) {
+  if (values.size() < window) return mean_of(values, 0, values.size());
+  double lowest = mean_of(values, 0, window);
+  for (std::size_t end = window; end <= values.size(); ++end) {
+    lowest = std::min(lowest, mean_of(values, end - window, end));
+  }
+  return lowest;
+}
+
+// P(p > 1/2) under Beta(a + 1, b + 1), by integrating the density.
+double certainty_of(int a, int b) {
+  double above = 0;
+  double all = 0;
+  constexpr int kParts = 20000;
+  for (int i = 0; i < kParts; ++i) {
+    const double p = (i + 0.5) / kParts;
+    const double density = std::pow(p, a) * std::pow(1 - p, b);
+    all += density;
+    if (p > 0.5) above += density;
+  }
+  return above / all;
+}
+
 bool is_decision(const BranchRule& rule, double entropy, double varentropy) {
   if (rule.criterion == Criterion::kDecision) return varentropy >= rule.tau_v && entropy <= rule.tau_h;
   if (rule.criterion == Criterion::kHighEntropy) return entropy >= rule.tau_h;
@@ -92,28 +131,54 @@ ReferenceResult reference_search(const LogitsScript& script, const std::vector<T
   const Method& method = options.method;
   ReferenceResult result;
   std::vector<Trajectory> live;
-  for (int i = 0; i < method.width; ++i) {
-    live.push_back({{}, root_key(options.seed, static_cast<std::uint64_t>(i)), 0.0});
-  }
-  result.peak_live = method.width;
-  std::vector<double> finished_mean_logprob;
+  int started = 0;
+  const auto start = [&](int until, bool warmup) {
+    for (; started < until; ++started) {
+      live.push_back({{}, root_key(options.seed, static_cast<std::uint64_t>(started)), 0.0, {}, warmup});
+    }
+  };
+  const RetireRule& retire = method.retire;
+  start(retire.enabled ? std::min(retire.warmup, method.width) : method.width, retire.enabled);
+  result.peak_live = static_cast<int>(live.size());
+  std::vector<Trajectory> finished;
+  std::vector<double> warmup_lows;
+  std::optional<double> bar;
+  const auto window =
+      static_cast<std::size_t>(retire.window > 0 ? retire.window : std::min(2048, std::max(1, options.max_tokens / 8)));
+  const auto weight_of = [&](const Trajectory& trajectory) {
+    if (bar && trajectory.warmup && lowest_window(trajectory.confidences, window) < *bar) return 0.0;
+    return method.select == SelectRule::kWeightedMajority ? lowest_window(trajectory.confidences, window) : 1.0;
+  };
   bool reached_cap = false;
 
   while (result.reason == StopReason::kRunning) {
     ++result.steps;
+    const std::size_t finished_before = result.finished.size();
     std::vector<Trajectory> older;
     std::vector<Trajectory> younger;
     int taken = static_cast<int>(live.size());  // places under the cap: every live branch, and every fork of this step
 
     const auto settle = [&](Trajectory trajectory, std::vector<Trajectory>& where) {
       ++result.unique_tokens;
-      if (text.is_end(trajectory.tokens.back())) {
+      const bool ended = text.is_end(trajectory.tokens.back());
+      const bool full = static_cast<int>(trajectory.tokens.size()) == options.max_tokens;
+      if ((ended || full) && trajectory.warmup) warmup_lows.push_back(lowest_window(trajectory.confidences, window));
+      const std::size_t n = trajectory.confidences.size();
+      bool retired = false;
+      if (bar && n >= window) {
+        const double current = mean_of(trajectory.confidences, n - window, n);
+        if (close(current, *bar, 1e-4)) result.fragile = true;
+        retired = current < *bar;
+      }
+      if (ended) {
         result.finished.push_back(trajectory.tokens);
         result.answers.push_back(text.answer_of(trajectory.tokens));
-        finished_mean_logprob.push_back(trajectory.logprob / static_cast<double>(trajectory.tokens.size()));
+        finished.push_back(trajectory);
         result.leaves.push_back({trajectory.tokens, SegmentState::kFinished});
-      } else if (static_cast<int>(trajectory.tokens.size()) == options.max_tokens) {
+      } else if (full) {
         result.leaves.push_back({trajectory.tokens, SegmentState::kExhausted});
+      } else if (retired) {
+        result.leaves.push_back({trajectory.tokens, SegmentState::kRetired});
       } else {
         where.push_back(std::move(trajectory));
       }
@@ -146,11 +211,13 @@ ReferenceResult reference_search(const LogitsScript& script, const std::vector<T
           if (reached_cap && method.branch.freeze == Freeze::kPermanent && method.branch.k > 1) children = 0;
         }
       }
+      const std::vector<Token> best = ranking(logits);
       const auto grown = [&](Token token, PathKey key) {
         Trajectory longer = branch;
         longer.tokens.push_back(token);
         longer.key = key;
         longer.logprob += std::log(p1[static_cast<std::size_t>(token)]);
+        longer.confidences.push_back(confidence_of(p1, best));
         return longer;
       };
       if (children == 0) {
@@ -158,7 +225,6 @@ ReferenceResult reference_search(const LogitsScript& script, const std::vector<T
         settle(grown(token, branch.key), older);
         continue;
       }
-      const std::vector<Token> best = ranking(logits);
       if (children > 1) {
         result.decisions.push_back({branch.tokens, {best.begin(), best.begin() + children}});
         taken += children - 1;
@@ -171,10 +237,51 @@ ReferenceResult reference_search(const LogitsScript& script, const std::vector<T
     }
     live = std::move(older);
     live.insert(live.end(), younger.begin(), younger.end());
+    if (live.empty() && started < method.width) {
+      // The bar: the (1 - keep) quantile, interpolated between its neighbours.
+      std::sort(warmup_lows.begin(), warmup_lows.end());
+      const double at = (1 - retire.keep) * static_cast<double>(warmup_lows.size() - 1);
+      const auto below = static_cast<std::size_t>(at);
+      const std::size_t above = std::min(below + 1, warmup_lows.size() - 1);
+      bar = warmup_lows[below] + (at - static_cast<double>(below)) * (warmup_lows[above] - warmup_lows[below]);
+      for (const double low : warmup_lows) {
+        if (close(low, *bar, 1e-4)) result.fragile = result.fragile || low != *bar;
+      }
+      start(method.width, false);
+    }
     result.peak_live = std::max(result.peak_live, static_cast<int>(live.size()));
 
+    // Do the answers agree?
+    bool agreed = false;
+    std::map<std::string, double> weights;
+    std::map<std::string, int> counts;
+    double total = 0;
+    for (std::size_t i = 0; i < finished.size(); ++i) {
+      if (result.answers[i].empty() || weight_of(finished[i]) <= 0) continue;
+      weights[result.answers[i]] += weight_of(finished[i]);
+      ++counts[result.answers[i]];
+      total += weight_of(finished[i]);
+    }
+    if (total > 0 && finished.size() > finished_before && (!retire.enabled || bar)) {
+      double leader = 0;
+      for (const auto& [answer, weight] : weights) leader = std::max(leader, weight);
+      if (method.stop.consensus > 0) {
+        if (close(leader / total, method.stop.consensus, 1e-4)) result.fragile = true;
+        agreed = leader / total >= method.stop.consensus;
+      }
+      if (method.stop.certainty > 0) {
+        std::vector<int> sizes;
+        for (const auto& [answer, n] : counts) sizes.push_back(n);
+        std::sort(sizes.rbegin(), sizes.rend());
+        const double certainty = certainty_of(sizes[0], sizes.size() > 1 ? sizes[1] : 0);
+        if (close(certainty, method.stop.certainty, 1e-4)) result.fragile = true;
+        agreed = agreed || certainty >= method.stop.certainty;
+      }
+    }
     if (static_cast<int>(result.finished.size()) >= method.stop.finished) {
       result.reason = StopReason::kEnoughFinished;
+    } else if (agreed) {
+      result.reason = StopReason::kAgreement;
     } else if (live.empty()) {
       result.reason = StopReason::kNothingLive;
     } else if (options.max_total_tokens > 0 &&
@@ -186,27 +293,38 @@ ReferenceResult reference_search(const LogitsScript& script, const std::vector<T
 
   if (result.finished.empty()) return result;
   result.winner = 0;
-  if (method.select == SelectRule::kMaxMeanLogprob) {
-    for (std::size_t i = 1; i < result.finished.size(); ++i) {
-      const double gain = finished_mean_logprob[i] - finished_mean_logprob[*result.winner];
-      if (close(gain, 0, 1e-5) && result.finished[i] != result.finished[*result.winner]) result.fragile = true;
+  const auto n_tokens = [&](std::size_t i) { return static_cast<double>(finished[i].tokens.size()); };
+  if (method.select == SelectRule::kMaxMeanLogprob || method.select == SelectRule::kMaxConfidence) {
+    const auto score = [&](std::size_t i) {
+      return method.select == SelectRule::kMaxConfidence
+                 ? mean_of(finished[i].confidences, 0, finished[i].confidences.size())
+                 : finished[i].logprob / n_tokens(i);
+    };
+    for (std::size_t i = 1; i < finished.size(); ++i) {
+      const double gain = score(i) - score(*result.winner);
+      if (close(gain, 0, 1e-4) && result.finished[i] != result.finished[*result.winner]) result.fragile = true;
       if (gain > 0) result.winner = i;
     }
-  } else if (method.select == SelectRule::kMajority) {
-    std::map<std::string, int> votes;
-    for (const std::string& answer : result.answers) {
-      if (!answer.empty()) ++votes[answer];
+  } else if (method.select != SelectRule::kFirst) {
+    std::map<std::string, double> weights;
+    for (std::size_t i = 0; i < finished.size(); ++i) {
+      if (!result.answers[i].empty()) weights[result.answers[i]] += weight_of(finished[i]);
     }
-    int most = 0;
-    for (const auto& [answer, n] : votes) most = std::max(most, n);
-    std::string chosen;  // of the answers with the most votes, the one that finished first
-    for (const std::string& answer : result.answers) {
-      if (chosen.empty() && !answer.empty() && votes[answer] == most) chosen = answer;
+    double heaviest = 0;
+    for (const auto& [answer, weight] : weights) heaviest = std::max(heaviest, weight);
+    for (const auto& [answer, weight] : weights) {
+      if (weight != heaviest && close(weight, heaviest, 1e-4)) result.fragile = true;
+    }
+    // Of the heaviest answers the one that finished first; of its trajectories the shortest.
+    std::string chosen;
+    for (std::size_t i = 0; i < finished.size(); ++i) {
+      if (chosen.empty() && weight_of(finished[i]) > 0 && weights[result.answers[i]] == heaviest)
+        chosen = result.answers[i];
     }
     bool found = false;
-    for (std::size_t i = 0; i < result.finished.size(); ++i) {
-      if (chosen.empty() || result.answers[i] != chosen) continue;
-      if (!found || result.finished[i].size() < result.finished[*result.winner].size()) result.winner = i;
+    for (std::size_t i = 0; i < finished.size(); ++i) {
+      if (chosen.empty() || result.answers[i] != chosen || weight_of(finished[i]) <= 0) continue;
+      if (!found || n_tokens(i) < n_tokens(*result.winner)) result.winner = i;
       found = true;
     }
   }

@@ -56,11 +56,15 @@ Case random_case(std::uint64_t seed) {
   method.branch.freeze = pick(0, 3) == 0 ? Freeze::kPermanent : Freeze::kTemporary;
   method.votes = pick(1, 10);
   method.samples = method.votes + pick(0, 6);
+  method.warmup = pick(0, 4);
+  method.window = pick(0, 12);
+  method.consensus = pick(0, 4) == 0 ? 0.5 + 0.5 * unit() : 0.0;
+  method.certainty = pick(0, 4) == 0 ? 0.7 + 0.3 * unit() : 0.0;
   // Every method, the trees more often than the rest.
   const auto names = methods();
   const int last = static_cast<int>(names.size()) - 1;
   c.options.method =
-      make_method(names[static_cast<std::size_t>(pick(0, 2) == 0 ? pick(0, last) : pick(4, last))].name, method);
+      make_method(names[static_cast<std::size_t>(pick(0, 1) == 0 ? pick(0, last) : pick(last - 2, last))].name, method);
 
   c.options.sampling.temperature = pick(0, 5) == 0 ? 0.0F : static_cast<float>(0.3 + unit());
   c.options.sampling.top_k = pick(0, 2) == 0 ? pick(1, 10) : 0;
@@ -151,6 +155,8 @@ void expect_sound(const Search& search) {
   // The tree's own invariants hold, re-checked from its bare segments.
   EXPECT_NO_THROW(Tree::from_segments({tree.segments().begin(), tree.segments().end()}));
   EXPECT_LE(account.peak_live, search.max_live());
+  EXPECT_EQ(account.retired, std::count_if(tree.segments().begin(), tree.segments().end(),
+                                           [](const Segment& s) { return s.state == SegmentState::kRetired; }));
   // Every token is accounted once, in the one segment that stores it: siblings share their prefix in storage.
   std::int64_t stored = 0;
   for (const Segment& segment : tree.segments()) stored += static_cast<std::int64_t>(segment.tokens.size());
@@ -188,6 +194,8 @@ TEST(Search, EqualsTheReferenceOnRandomModels) {
   int fragile = 0;
   int with_decisions = 0;
   int with_votes = 0;
+  int with_retired = 0;
+  int with_agreement = 0;
   for (std::uint64_t seed = 0; seed < kCases; ++seed) {
     SCOPED_TRACE(seed);
     const Case c = random_case(seed);
@@ -201,12 +209,16 @@ TEST(Search, EqualsTheReferenceOnRandomModels) {
     expect_same(*search, reference);
     with_decisions += reference.decisions.empty() ? 0 : 1;
     with_votes += reference.finished.size() > 1 ? 1 : 0;
+    with_retired += search->outcome().account.retired > 0 ? 1 : 0;
+    with_agreement += reference.reason == StopReason::kAgreement ? 1 : 0;
     if (HasFailure()) return;
   }
   // The cases mean something: few were too close to call, many branched, many voted.
   EXPECT_LT(fragile, kCases / 4);
   EXPECT_GT(with_decisions, kCases / 4);
   EXPECT_GT(with_votes, kCases / 4);
+  EXPECT_GT(with_retired, kCases / 80);
+  EXPECT_GT(with_agreement, kCases / 40);
 }
 
 TEST(Search, DoesNotDependOnWhatElseRuns) {

@@ -37,6 +37,25 @@ TEST(Vote, OfEquallyShortTracesTheFirstIsReturned) {
   EXPECT_EQ(count_votes(ballots).front().shortest, 1);
 }
 
+TEST(Vote, WeightsDecideAndZeroDoesNotVote) {
+  const std::vector<Ballot> ballots = {{"a", 9, 1.0}, {"b", 9, 2.5}, {"a", 9, 1.0}, {"c", 9, 0.0}};
+  const auto counts = count_votes(ballots);
+  ASSERT_EQ(counts.size(), 2U);
+  EXPECT_EQ(counts[0].answer, "b");
+  EXPECT_EQ(counts[0].votes, 1);
+  EXPECT_EQ(counts[1].votes, 2);
+  EXPECT_DOUBLE_EQ(counts[1].weight, 2.0);
+}
+
+// Values of the regularised incomplete beta function at 1/2.
+TEST(Vote, CertaintyOfAMajority) {
+  EXPECT_DOUBLE_EQ(majority_certainty(0, 0), 0.5);
+  EXPECT_DOUBLE_EQ(majority_certainty(1, 0), 0.75);
+  EXPECT_DOUBLE_EQ(majority_certainty(4, 0), 0.96875);
+  EXPECT_DOUBLE_EQ(majority_certainty(3, 1), 0.8125);
+  EXPECT_DOUBLE_EQ(majority_certainty(5, 5), 0.5);
+}
+
 TEST(Vote, EqualsAPlainRecount) {
   std::mt19937 rng(1);
   for (int round = 0; round < 500; ++round) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dts/answer.h"
+#include "dts/confidence.h"
 #include "dts/distribution.h"
 #include "dts/draw.h"
 #include "dts/engine.h"

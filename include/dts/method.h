@@ -1,5 +1,6 @@
-// Every method is one loop with a few small rules: how many trajectories start, when a branch splits, when the search
-// stops, and which finished trajectory wins. A method is a value made of those rules; search.h is the loop.
+// Every method is one loop with five small rules: how many trajectories start, when a branch splits, when one is given
+// up, when the search stops, and which finished trajectory wins. A method is a value made of those rules; search.h is
+// the loop.
 #pragma once
 
 #include <limits>
@@ -36,26 +37,42 @@ struct BranchRule {
   bool is_decision(double entropy, double varentropy) const;
 };
 
+// DeepConf, online: the first `warmup` trajectories run to their end and set a bar; the others start then, and are
+// given up once the mean confidence of their last `window` tokens falls below it. The bar is the (1 - keep) quantile of
+// the warm-up's lowest window means.
+struct RetireRule {
+  bool enabled = false;
+  int warmup = 4;     // of the method's width; >= 1
+  double keep = 0.1;  // DeepConf-low 0.1 (a high bar), DeepConf-high 0.9
+  int window = 0;  // tokens; 0: an eighth of the token budget, at most 2048. A shorter trajectory counts with its mean
+};
+
 struct StopRule {
   static constexpr int kAll = std::numeric_limits<int>::max();
-  int finished = kAll;  // stop after the step in which this many trajectories have finished; kAll: when none is live
+  int finished = kAll;   // stop after the step in which this many trajectories have finished; kAll: when none is live
+  double consensus = 0;  // stop when the leading answer has this share of the votes' weight; 0: never
+  double certainty = 0;  // stop when the majority is this certain to stand (vote.h); 0: never
 };
 
 enum class SelectRule {
-  kFirst,           // the first to finish; in one step, visiting order
-  kMajority,        // majority over normalised answers; a tie goes to the answer that finished first
-  kMaxMeanLogprob,  // the highest log-probability per token
+  kFirst,             // the first to finish; in one step, visiting order
+  kMajority,          // majority over normalised answers; a tie goes to the answer that finished first
+  kWeightedMajority,  // the same, each vote weighted by its trajectory's lowest window confidence
+  kMaxMeanLogprob,    // the highest log-probability per token
+  kMaxConfidence,     // the highest mean confidence
 };
 
 struct Method {
   std::string name;
   int width = 1;  // trajectories that start at the prompt
   BranchRule branch;
+  RetireRule retire;
   StopRule stop;
   SelectRule select = SelectRule::kFirst;
 
-  // The most branches that can ever be live: what a scheduler reserves.
-  int max_live() const { return branch.enabled && branch.max_branches > width ? branch.max_branches : width; }
+  // The most branches the engine ever holds for it: what a scheduler reserves. A method with a warm-up keeps the prompt
+  // in one more, for the trajectories that start later.
+  int max_live() const;
 };
 
 // The numbers a user may set; each method takes those that concern it.
@@ -63,6 +80,11 @@ struct MethodOptions {
   BranchRule branch;  // `enabled` is the method's own business
   int votes = 8;      // B for dts-stable and short-m@k, N for self-consistency and first-finish
   int samples = 48;   // k of short-m@k: trajectories that start
+  // DeepConf; 0: chosen from the budgets, as docs/methods.md says.
+  int warmup = 0;
+  int window = 0;
+  double consensus = 0;  // stop once the leading answer has this share of the votes; 0: never
+  double certainty = 0;  // stop once the majority is this certain; 0: never
 };
 
 struct MethodInfo {

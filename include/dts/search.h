@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "dts/confidence.h"
 #include "dts/method.h"
 #include "dts/prediction.h"
 #include "dts/rng.h"
@@ -46,7 +47,8 @@ void validate(const SearchOptions& options, int n_vocab);
 enum class StopReason : std::uint8_t {
   kRunning,
   kEnoughFinished,  // the stop rule was met
-  kNothingLive,     // every trajectory finished or exhausted its budget
+  kAgreement,       // the answers agree: the stop rule's consensus or certainty was met
+  kNothingLive,     // every trajectory finished, exhausted its budget or was given up
   kTokenBudget,     // max_total_tokens
   kTimeBudget,
   kCancelled,
@@ -60,7 +62,10 @@ struct FinishedTrace {
   int length = 0;  // tokens, the end token included
   int step = 0;    // in which it finished; 1 is the first
   double mean_logprob = 0;
-  std::string answer;  // normalised; empty: none found
+  double mean_confidence = 0;
+  double lowest_confidence = 0;  // lowest window mean, when the method has a retire rule; else the lowest token's
+  bool warmup = false;           // one of those that set the retire rule's bar
+  std::string answer;            // normalised; empty: none found
 };
 
 // What the search cost. Every generated token is counted once, in the segment that holds it.
@@ -75,6 +80,7 @@ struct Account {
   std::int64_t prompt_tokens = 0;
   int peak_live = 0;
   int exhausted = 0;
+  int retired = 0;
   int capped_decisions = 0;  // decision tokens that got fewer than K children, for want of room
 
   double sharing_ratio() const {
@@ -84,22 +90,26 @@ struct Account {
 
 struct Outcome {
   StopReason reason = StopReason::kRunning;
-  std::string error;                    // kFailed only
-  std::vector<FinishedTrace> finished;  // in order of finishing
-  std::vector<AnswerCount> votes;       // over `finished`, winner first
-  std::optional<std::size_t> winner;    // index into `finished`; none when nothing finished
-  SegmentId best_leaf = kNoSegment;     // the winner's leaf, or the most probable trajectory when nothing finished
+  std::string error;                     // kFailed only
+  std::vector<FinishedTrace> finished;   // in order of finishing
+  std::vector<AnswerCount> votes;        // over `finished`, winner first
+  std::optional<std::size_t> winner;     // index into `finished`; none when nothing finished
+  SegmentId best_leaf = kNoSegment;      // the winner's leaf, or the most probable trajectory when nothing finished
+  std::optional<double> confidence_bar;  // the retire rule's, once set
   Account account;
 
   // Ended as the method intends, rather than by a budget, a cancellation or a failure.
-  bool complete() const { return reason == StopReason::kEnoughFinished || reason == StopReason::kNothingLive; }
+  bool complete() const {
+    return reason == StopReason::kEnoughFinished || reason == StopReason::kAgreement ||
+           reason == StopReason::kNothingLive;
+  }
 };
 
 struct SearchEvent {
-  enum class Type : std::uint8_t { kStep, kBranch, kFinish, kExhaust, kDone };
+  enum class Type : std::uint8_t { kStep, kBranch, kFinish, kExhaust, kRetire, kDone };
   Type type = Type::kStep;
   int step = 0;
-  SegmentId segment = kNoSegment;  // kBranch: the segment that split; kFinish, kExhaust: the leaf
+  SegmentId segment = kNoSegment;  // kBranch: the segment that split; kFinish, kExhaust, kRetire: the leaf
 };
 
 // What the engine must do next, in this order. Branches are named by the search's own slots, dense from 0; whoever
@@ -162,6 +172,8 @@ class Search {
     int slot = 0;
     PathKey key = 0;
     double logprob = 0;  // sum over the trajectory
+    ConfidenceWindow confidence;
+    bool warmup = false;
   };
 
   // How many children the branch gets: 1 when it does not split.
@@ -171,6 +183,13 @@ class Search {
   void split(const Branch& branch, const Prediction& prediction, int n);
   // Appends the token and says whether the branch lives on; if not, it is finished or exhausted.
   bool extend(Branch& branch, const TokenRecord& record);
+  // Starts `n` more trajectories at the prompt.
+  void start(int n);
+  // Once the warm-up is over: sets the bar and starts the other trajectories.
+  void end_warmup();
+  // The finished trajectories' votes, weighted as the method says.
+  std::vector<Ballot> ballots() const;
+  bool agreed() const;
   void plan_feeds();
   int take_slot();
   void emit(SearchEvent::Type type, SegmentId segment);
@@ -183,10 +202,14 @@ class Search {
 
   Tree tree_;
   Plan plan_;
-  std::vector<Branch> live_;         // visiting order: older first
-  std::vector<Branch> next_;         // live_ of the step being made
-  std::vector<Branch> born_;         // forks of the step being made: visited after every older branch
-  std::vector<SearchEvent> events_;  // of the step being made: emitted once the search is consistent again
+  std::vector<Branch> live_;               // visiting order: older first
+  std::vector<Branch> next_;               // live_ of the step being made
+  std::vector<Branch> born_;               // forks of the step being made: visited after every older branch
+  std::vector<SearchEvent> events_;        // of the step being made: emitted once the search is consistent again
+  int waiting_ = 0;                        // trajectories that start after the warm-up
+  int prompt_slot_ = -1;                   // holds the prompt for them
+  std::vector<double> warmup_confidence_;  // lowest window mean of each warm-up trajectory that has ended
+  std::optional<double> bar_;
   std::vector<int> free_slots_;
   int slots_ = 0;
   int room_ = 0;  // forks that still fit under the cap in the step being made

@@ -30,6 +30,7 @@ enum class SegmentState : std::uint8_t {
   kSplit,      // ended by a decision token; has children
   kFinished,   // its last token is an end token
   kExhausted,  // reached the token budget without one: what the paper counts as repetition
+  kRetired,    // given up by the retire rule
   kCut,        // still growing when the search stopped
 };
 
@@ -55,7 +56,7 @@ class Tree {
   // their ids are consecutive: the first is returned.
   SegmentId split(SegmentId live, int n_children);
 
-  // Ends a live segment as finished, exhausted or cut.
+  // Ends a live segment as finished, exhausted, retired or cut.
   void close(SegmentId live, SegmentState state);
 
   const Segment& segment(SegmentId id) const { return segments_[static_cast<std::size_t>(id)]; }

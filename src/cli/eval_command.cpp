@@ -87,6 +87,13 @@ std::string settings_of(const LlamaModel& model, const SearchOptions& options, s
                         {"min_p", options.sampling.min_p},
                         {"max_tokens", options.max_tokens},
                         {"max_total_tokens", options.max_total_tokens}};
+  if (method.stop.consensus > 0) out["consensus"] = method.stop.consensus;
+  if (method.stop.certainty > 0) out["certainty"] = method.stop.certainty;
+  if (method.retire.enabled) {
+    out["warmup"] = method.retire.warmup;
+    out["keep"] = method.retire.keep;
+    out["window"] = method.retire.window;
+  }
   if (method.branch.enabled) {
     out["stat_temperature"] = options.stat_temperature;
     out["tau_v"] = fmt::format("{}", method.branch.tau_v);

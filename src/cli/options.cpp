@@ -146,6 +146,14 @@ void add_search_options(CLI::App& app, SearchFlags& flags) {
   add_choice<Freeze>(app, "--freeze", branch.freeze,
                      {{"temporary", Freeze::kTemporary}, {"permanent", Freeze::kPermanent}},
                      "whether branching resumes below the cap (default temporary: it does)");
+  whole("--warmup", "DeepConf: trajectories that set the bar (default: half of --votes, at most 16)",
+        flags.numbers.warmup);
+  whole("--window", "DeepConf: tokens its confidence is averaged over (default: an eighth of --predict, at most 2048)",
+        flags.numbers.window);
+  number("--consensus", "stop once an answer has this share of the votes; DeepConf's paper has 0.95 (default 0: never)",
+         [&](double value) { flags.numbers.consensus = value; });
+  number("--adaptive", "stop once the majority is this certain to stand, as 0.95 (default 0: never)",
+         [&](double value) { flags.numbers.certainty = value; });
   add_value(app, "-s,--seed", "N", "seed of the random numbers; 'random' takes a new one (default 0)",
             [&](const std::string& text) { flags.seed = parse_seed(text); });
 

@@ -54,6 +54,8 @@ std::string_view why(StopReason reason) {
       return "still running";
     case StopReason::kEnoughFinished:
       return "enough trajectories finished";
+    case StopReason::kAgreement:
+      return "the answers agreed";
     case StopReason::kNothingLive:
       return "every trajectory ended";
     case StopReason::kTokenBudget:
@@ -92,8 +94,9 @@ std::string account(const TreeDocument& document, const Glyphs& glyphs, bool col
   out.row("model", fmt::format("{} {} {}", one_line(document.model), glyphs.separator,
                                describe_sampling(document.options.sampling, glyphs)));
   out.row("stopped", fmt::format("{}, step {}", why(outcome.reason), grouped(a.steps)));
-  out.row("branches", fmt::format("{} ({} finished, {} exhausted), at most {} live", grouped(a.branches),
-                                  outcome.finished.size(), a.exhausted, a.peak_live));
+  out.row("branches",
+          fmt::format("{} ({} finished, {} exhausted{}), at most {} live", grouped(a.branches), outcome.finished.size(),
+                      a.exhausted, a.retired > 0 ? fmt::format(", {} given up", a.retired) : "", a.peak_live));
   out.row("decisions", fmt::format("{} split{}", grouped(a.branch_events),
                                    a.capped_decisions > 0 ? fmt::format(", {} had too little room under the cap",
                                                                         grouped(a.capped_decisions))

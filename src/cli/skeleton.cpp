@@ -26,6 +26,7 @@ Style style_of(SegmentState state) {
     case SegmentState::kFinished:
       return Style::kCyan;
     case SegmentState::kExhausted:
+    case SegmentState::kRetired:
       return Style::kRed;
     case SegmentState::kSplit:
     case SegmentState::kCut:
@@ -39,6 +40,7 @@ std::string_view tip_of(SegmentState state, const Glyphs& glyphs) {
     case SegmentState::kFinished:
       return glyphs.finished;
     case SegmentState::kExhausted:
+    case SegmentState::kRetired:
       return glyphs.exhausted;
     case SegmentState::kCut:
       return glyphs.cut;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 
@@ -14,6 +15,14 @@ constexpr std::array kMethods = {
     MethodInfo{"standard", "One trajectory, sampled token by token.", "plain autoregressive decoding"},
     MethodInfo{"self-consistency", "N independent trajectories, all to their end; the majority answer wins.",
                "Wang et al. 2022, arXiv:2203.11171"},
+    MethodInfo{"best-of-n", "N independent trajectories, all to their end; the most confident one wins.",
+               "best-of-N by mean token confidence, DeepConf's measure"},
+    MethodInfo{"deepconf-low",
+               "A warm-up sets a high confidence bar; later trajectories below it are given up; weighted vote.",
+               "DeepConf online, top 10%: Fu et al. 2025, arXiv:2508.15260"},
+    MethodInfo{"deepconf-high",
+               "A warm-up sets a low confidence bar; later trajectories below it are given up; weighted vote.",
+               "DeepConf online, top 90%: Fu et al. 2025, arXiv:2508.15260"},
     MethodInfo{"first-finish", "N independent trajectories; the first to finish wins and stops the rest.",
                "First Finish Search, Agarwal et al. 2025, arXiv:2505.18149"},
     MethodInfo{"short-m@k", "k independent trajectories; the first m to finish vote and stop the rest.",
@@ -30,7 +39,25 @@ Error out_of_range(std::string_view flag, const auto& value, std::string_view ra
   return usage_error(fmt::format("{} is {}: it must be {}", flag, value, range));
 }
 
+// The published numbers (16 of 256 or more trajectories warm up, windows of 2048 tokens) make no sense for eight
+// trajectories or a short budget, so both shrink with them; a window of 0 is chosen by the search: docs/methods.md.
+RetireRule deepconf(const MethodOptions& options, double keep) {
+  RetireRule rule;
+  rule.enabled = true;
+  rule.keep = keep;
+  rule.warmup = options.warmup > 0 ? options.warmup : std::clamp((options.votes + 1) / 2, 1, 16);
+  rule.window = options.window;
+  return rule;
+}
+
 }  // namespace
+
+int Method::max_live() const {
+  if (!retire.enabled) return branch.enabled ? std::max(branch.max_branches, width) : width;
+  const int first = std::min(retire.warmup, width);
+  const int later = width - first;
+  return std::max(first + (later > 0 ? 1 : 0), later);
+}
 
 bool BranchRule::is_decision(double entropy, double varentropy) const {
   const bool decision = varentropy >= tau_v && entropy <= tau_h;
@@ -53,6 +80,8 @@ Method make_method(std::string_view name, const MethodOptions& options) {
   if (options.samples < 1) throw out_of_range("--samples", options.samples, "at least 1");
   Method method;
   method.name = name;
+  method.stop.consensus = options.consensus;
+  method.stop.certainty = options.certainty;
   method.branch = options.branch;
   method.branch.enabled = false;
   const auto tree = [&](int finished, SelectRule select) {
@@ -69,6 +98,11 @@ Method make_method(std::string_view name, const MethodOptions& options) {
     independent(1, 1, SelectRule::kFirst);
   } else if (name == "self-consistency") {
     independent(options.votes, StopRule::kAll, SelectRule::kMajority);
+  } else if (name == "best-of-n") {
+    independent(options.votes, StopRule::kAll, SelectRule::kMaxConfidence);
+  } else if (name == "deepconf-low" || name == "deepconf-high") {
+    independent(options.votes, StopRule::kAll, SelectRule::kWeightedMajority);
+    method.retire = deepconf(options, name == "deepconf-low" ? 0.1 : 0.9);
   } else if (name == "first-finish") {
     independent(options.votes, 1, SelectRule::kFirst);
   } else if (name == "short-m@k") {
@@ -93,6 +127,17 @@ Method make_method(std::string_view name, const MethodOptions& options) {
 
 void validate(const Method& method, int n_vocab) {
   if (method.width < 1) throw out_of_range("the number of trajectories", method.width, "at least 1");
+  if (method.retire.enabled) {
+    if (method.retire.warmup < 1) throw out_of_range("--warmup", method.retire.warmup, "at least 1");
+    if (method.retire.window < 0) throw out_of_range("--window", method.retire.window, "at least 1 token");
+  }
+  const auto share = [](double value) { return value >= 0 && value <= 1; };
+  if (!share(method.stop.consensus)) {
+    throw out_of_range("--consensus", method.stop.consensus, "between 0 (off) and 1");
+  }
+  if (!share(method.stop.certainty)) {
+    throw out_of_range("--adaptive", method.stop.certainty, "between 0 (off) and 1");
+  }
   if (method.stop.finished < 1) throw out_of_range("--votes", method.stop.finished, "at least 1");
   const BranchRule& rule = method.branch;
   if (!(rule.tau_v >= 0)) throw out_of_range("--tau-v", rule.tau_v, "0 or more nats^2 ('inf' never branches)");

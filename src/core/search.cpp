@@ -17,6 +17,8 @@ std::string_view to_string(StopReason reason) {
       return "running";
     case StopReason::kEnoughFinished:
       return "enough-finished";
+    case StopReason::kAgreement:
+      return "agreement";
     case StopReason::kNothingLive:
       return "nothing-live";
     case StopReason::kTokenBudget:
@@ -57,6 +59,8 @@ Search::Search(std::vector<Token> prompt, SearchOptions options, SearchText text
   validate(options_, n_vocab);
   if (prompt_.empty()) throw usage_error("the prompt is empty: it must be at least one token");
   const BranchRule& rule = options_.method.branch;
+  RetireRule& retire = options_.method.retire;
+  if (retire.window == 0) retire.window = std::clamp(options_.max_tokens / 8, 1, 2048);
   spec_.stat_temperature = options_.stat_temperature;
   spec_.top_k = std::min(n_vocab, std::max({1, options_.top_k, rule.enabled ? rule.k : 1}));
   spec_.sampling = options_.sampling;
@@ -65,24 +69,46 @@ Search::Search(std::vector<Token> prompt, SearchOptions options, SearchText text
 
 void Search::begin() {
   assert(live_.empty() && account_.steps == 0);
-  plan_.clear();
-  for (int i = 0; i < options_.method.width; ++i) {
-    const int slot = take_slot();
-    if (i > 0) plan_.forks.push_back({0, slot});
-    live_.push_back({tree_.add_root(), slot, root_key(options_.seed, static_cast<std::uint64_t>(i)), 0.0});
-    plan_.feeds.push_back({slot, prompt_.back(), draw_bits(live_.back().key, 0)});
-  }
-  account_.peak_live = live();
+  const Method& method = options_.method;
   const std::int64_t before = account_.prompt_tokens - 1;  // tokens before the last of the prompt
   account_.attended_tokens = before * (before - 1) / 2;    // the prefill
+  plan_.clear();
+  prompt_slot_ = take_slot();
+  const int first = method.retire.enabled ? std::min(method.retire.warmup, method.width) : method.width;
+  waiting_ = method.width - first;
+  start(first);
+  account_.peak_live = live();
+  plan_feeds();
+}
+
+void Search::start(int n) {
+  const RetireRule& retire = options_.method.retire;
+  for (int i = 0; i < n; ++i) {
+    Branch branch;
+    branch.key = root_key(options_.seed, tree_.roots().size());
+    branch.leaf = tree_.add_root();
+    branch.confidence = ConfidenceWindow(retire.enabled ? retire.window : 1);
+    branch.warmup = retire.enabled && !bar_;
+    // The last to start takes over the prompt's slot; only the others cost a copy.
+    branch.slot = waiting_ == 0 && i + 1 == n ? prompt_slot_ : take_slot();
+    if (branch.slot != prompt_slot_) plan_.forks.push_back({prompt_slot_, branch.slot});
+    live_.push_back(std::move(branch));
+  }
+}
+
+void Search::end_warmup() {
+  bar_ = quantile(warmup_confidence_, 1.0 - options_.method.retire.keep);
+  start(std::exchange(waiting_, 0));
 }
 
 void Search::absorb(std::span<const Prediction> predictions) {
   assert(!done() && predictions.size() == live_.size());
-  const std::int64_t held = account_.prompt_tokens - 1 + account_.steps;  // tokens before each token just evaluated
+  for (const Branch& branch : live_) {
+    account_.attended_tokens += account_.prompt_tokens - 1 + tree_.segment(branch.leaf).end();
+  }
   account_.fed_tokens += live();
-  account_.attended_tokens += held * live();
   ++account_.steps;
+  const std::size_t finished_before = finished_.size();
 
   // A step is made in two phases, as in the paper's Algorithm 1: first every branch decides, then what ended leaves.
   // So a branch that ends in this step makes room in the next.
@@ -98,9 +124,7 @@ void Search::absorb(std::span<const Prediction> predictions) {
       next_.insert(next_.end(), live_.begin() + static_cast<std::ptrdiff_t>(i), live_.end());
       next_.insert(next_.end(), born_.begin(), born_.end());
       live_.swap(next_);
-      stop(StopReason::kFailed,
-           fmt::format("the model gave logits that are not numbers after {} tokens of a trajectory (step {})",
-                       account_.prompt_tokens + account_.steps - 1, account_.steps));
+      stop(StopReason::kFailed, fmt::format("the model gave logits that are not numbers (step {})", account_.steps));
       return;
     }
     const int n = children_of(prediction);
@@ -113,11 +137,14 @@ void Search::absorb(std::span<const Prediction> predictions) {
   }
   next_.insert(next_.end(), born_.begin(), born_.end());
   live_.swap(next_);
+  if (live_.empty() && waiting_ > 0) end_warmup();
   account_.peak_live = std::max(account_.peak_live, live());
   emit(SearchEvent::Type::kStep, kNoSegment);
 
   if (finished_.size() >= static_cast<std::size_t>(options_.method.stop.finished)) {
     stop(StopReason::kEnoughFinished);
+  } else if (finished_.size() > finished_before && agreed()) {
+    stop(StopReason::kAgreement);
   } else if (live_.empty()) {
     stop(StopReason::kNothingLive);
   } else if (options_.max_total_tokens > 0 &&
@@ -143,7 +170,7 @@ int Search::children_of(const Prediction& prediction) {
 void Search::advance(const Branch& branch, const TokenRecord& record) {
   Branch grown = branch;
   if (extend(grown, record)) {
-    next_.push_back(grown);
+    next_.push_back(std::move(grown));
   } else {
     plan_.releases.push_back(grown.slot);
     free_slots_.push_back(grown.slot);
@@ -162,7 +189,8 @@ void Search::split(const Branch& branch, const Prediction& prediction, int n) {
   bool slot_taken = false;
   for (int i = 0; i < n; ++i) {
     const Candidate& candidate = prediction.top[static_cast<std::size_t>(i)];
-    Branch child{first + i, branch.slot, branch.key, branch.logprob};
+    Branch child = branch;
+    child.leaf = first + i;
     if (i > 0) {
       child.key = child_key(branch.key, static_cast<std::uint64_t>(position), static_cast<std::uint64_t>(i));
     }
@@ -175,7 +203,7 @@ void Search::split(const Branch& branch, const Prediction& prediction, int n) {
     }
     slot_taken = true;
     // Child 0 goes on in its parent's place; the others are the youngest branches there are.
-    (i == 0 ? next_ : born_).push_back(child);
+    (i == 0 ? next_ : born_).push_back(std::move(child));
   }
   if (!slot_taken) {
     plan_.releases.push_back(branch.slot);
@@ -186,18 +214,27 @@ void Search::split(const Branch& branch, const Prediction& prediction, int n) {
 bool Search::extend(Branch& branch, const TokenRecord& record) {
   tree_.append(branch.leaf, record);
   branch.logprob += static_cast<double>(record.logprob);
+  branch.confidence.add(record.confidence);
   const int length = tree_.segment(branch.leaf).end();
   if (text_.is_end(record.token)) {
     tree_.close(branch.leaf, SegmentState::kFinished);
-    finished_.push_back(
-        {branch.leaf, length, account_.steps, branch.logprob / length, text_.answer_of(tree_.tokens_of(branch.leaf))});
+    finished_.push_back({branch.leaf, length, account_.steps, branch.logprob / length, branch.confidence.mean(),
+                         branch.confidence.lowest(), branch.warmup, text_.answer_of(tree_.tokens_of(branch.leaf))});
+    if (branch.warmup) warmup_confidence_.push_back(branch.confidence.lowest());
     emit(SearchEvent::Type::kFinish, branch.leaf);
     return false;
   }
   if (length >= options_.max_tokens) {
     tree_.close(branch.leaf, SegmentState::kExhausted);
     ++account_.exhausted;
+    if (branch.warmup) warmup_confidence_.push_back(branch.confidence.lowest());
     emit(SearchEvent::Type::kExhaust, branch.leaf);
+    return false;
+  }
+  if (bar_ && branch.confidence.full() && branch.confidence.current() < *bar_) {
+    tree_.close(branch.leaf, SegmentState::kRetired);
+    ++account_.retired;
+    emit(SearchEvent::Type::kRetire, branch.leaf);
     return false;
   }
   return true;
@@ -206,8 +243,9 @@ bool Search::extend(Branch& branch, const TokenRecord& record) {
 void Search::plan_feeds() {
   for (const Branch& branch : live_) {
     const Segment& leaf = tree_.segment(branch.leaf);
-    plan_.feeds.push_back(
-        {branch.slot, leaf.tokens.back().token, draw_bits(branch.key, static_cast<std::uint64_t>(leaf.end()))});
+    // A trajectory that starts is fed the last prompt token.
+    const Token token = leaf.end() == 0 ? prompt_.back() : leaf.tokens.back().token;
+    plan_.feeds.push_back({branch.slot, token, draw_bits(branch.key, static_cast<std::uint64_t>(leaf.end()))});
   }
 }
 
@@ -243,6 +281,31 @@ void Search::flush_events() {
   events_.clear();
 }
 
+std::vector<Ballot> Search::ballots() const {
+  const bool weighted = options_.method.select == SelectRule::kWeightedMajority;
+  std::vector<Ballot> ballots;
+  ballots.reserve(finished_.size());
+  for (const FinishedTrace& trace : finished_) {
+    // A warm-up trajectory below the bar it helped to set would have been given up: it does not vote either.
+    const bool below = bar_ && trace.warmup && trace.lowest_confidence < *bar_;
+    ballots.push_back({trace.answer, trace.length, below ? 0.0 : (weighted ? trace.lowest_confidence : 1.0)});
+  }
+  return ballots;
+}
+
+bool Search::agreed() const {
+  const StopRule& rule = options_.method.stop;
+  if (rule.consensus <= 0 && rule.certainty <= 0) return false;
+  if (options_.method.retire.enabled && !bar_) return false;  // the warm-up always runs in full
+  const std::vector<AnswerCount> votes = count_votes(ballots());
+  if (votes.empty()) return false;
+  double total = 0;
+  for (const AnswerCount& count : votes) total += count.weight;
+  if (rule.consensus > 0 && votes.front().weight >= rule.consensus * total) return true;
+  const int runner_up = votes.size() > 1 ? votes[1].votes : 0;
+  return rule.certainty > 0 && majority_certainty(votes.front().votes, runner_up) >= rule.certainty;
+}
+
 std::vector<SegmentId> Search::live_leaves() const {
   std::vector<SegmentId> leaves;
   leaves.reserve(live_.size());
@@ -255,18 +318,22 @@ namespace {
 std::optional<std::size_t> select(SelectRule rule, std::span<const FinishedTrace> finished,
                                   std::span<const AnswerCount> votes) {
   if (finished.empty()) return std::nullopt;
+  const auto best_by = [&](auto score) {
+    const auto best = std::max_element(finished.begin(), finished.end(),
+                                       [&](const auto& a, const auto& b) { return score(a) < score(b); });
+    return static_cast<std::size_t>(best - finished.begin());
+  };
   switch (rule) {
     case SelectRule::kFirst:
       return 0;
     case SelectRule::kMajority:
+    case SelectRule::kWeightedMajority:
       // Nobody voted: no answer was found in any trace. The first to finish is as good as the paper's rule gets.
       return votes.empty() ? 0 : static_cast<std::size_t>(votes.front().shortest);
-    case SelectRule::kMaxMeanLogprob: {
-      const auto best = std::max_element(
-          finished.begin(), finished.end(),
-          [](const FinishedTrace& a, const FinishedTrace& b) { return a.mean_logprob < b.mean_logprob; });
-      return static_cast<std::size_t>(best - finished.begin());
-    }
+    case SelectRule::kMaxMeanLogprob:
+      return best_by([](const FinishedTrace& trace) { return trace.mean_logprob; });
+    case SelectRule::kMaxConfidence:
+      return best_by([](const FinishedTrace& trace) { return trace.mean_confidence; });
   }
   return std::nullopt;
 }
@@ -308,10 +375,8 @@ Outcome Search::outcome() const {
   outcome.reason = reason_;
   outcome.error = error_;
   outcome.finished = finished_;
-  std::vector<Ballot> ballots;
-  ballots.reserve(finished_.size());
-  for (const FinishedTrace& trace : finished_) ballots.push_back({trace.answer, trace.length});
-  outcome.votes = count_votes(ballots);
+  outcome.votes = count_votes(ballots());
+  outcome.confidence_bar = bar_;
   outcome.winner = select(options_.method.select, finished_, outcome.votes);
   outcome.best_leaf = outcome.winner ? finished_[*outcome.winner].leaf : most_probable_leaf(tree_);
 

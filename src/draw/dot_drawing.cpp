@@ -32,6 +32,8 @@ std::string_view colour_of(SegmentState state) {
       return "#1f9d63";
     case SegmentState::kExhausted:
       return "#cf4632";
+    case SegmentState::kRetired:
+      return "#b3651e";
     case SegmentState::kLive:
       return "#2f6fde";
     case SegmentState::kCut:

@@ -20,6 +20,7 @@ Facts::Facts(const TreeDocument& document) {
     longest = std::max(longest, static_cast<std::size_t>(segment.end()));
     finished += segment.state == SegmentState::kFinished ? 1U : 0U;
     exhausted += segment.state == SegmentState::kExhausted ? 1U : 0U;
+    retired += segment.state == SegmentState::kRetired ? 1U : 0U;
     cut += segment.state == SegmentState::kCut ? 1U : 0U;
     live += segment.state == SegmentState::kLive ? 1U : 0U;
     for (const SegmentId child : segment.children) {

@@ -23,9 +23,9 @@ struct Facts {
   std::vector<std::optional<std::size_t>> trace;  // [segments] index into outcome.finished, for finished leaves
   std::vector<std::optional<Decision>> decision;  // [segments] where it split
   std::size_t longest = 0;                        // tokens of the longest trajectory
-  std::size_t finished = 0, exhausted = 0, cut = 0, live = 0;  // leaves by state
+  std::size_t finished = 0, exhausted = 0, retired = 0, cut = 0, live = 0;  // leaves by state
 
-  std::size_t trajectories() const { return finished + exhausted + cut + live; }
+  std::size_t trajectories() const { return finished + exhausted + retired + cut + live; }
 };
 
 }  // namespace dts::draw

@@ -23,6 +23,8 @@ std::string_view reason_sentence(StopReason reason) {
       return "still running";
     case StopReason::kEnoughFinished:
       return "enough trajectories finished";
+    case StopReason::kAgreement:
+      return "the answers agreed";
     case StopReason::kNothingLive:
       return "every trajectory ended";
     case StopReason::kTokenBudget:
@@ -174,6 +176,7 @@ std::vector<std::string> size_labels(const TreeDocument& document, const Facts& 
   labels.push_back(counted(facts.trajectories(), facts.trajectories() == 1 ? "trajectory" : "trajectories"));
   if (facts.finished > 0) labels.push_back(counted(facts.finished, "finished"));
   if (facts.exhausted > 0) labels.push_back(counted(facts.exhausted, "exhausted"));
+  if (facts.retired > 0) labels.push_back(counted(facts.retired, "given up"));
   if (facts.cut > 0) labels.push_back(counted(facts.cut, "cut"));
   if (facts.live > 0) labels.push_back(counted(facts.live, "live"));
   labels.push_back(counted(document.tree.decisions(), document.tree.decisions() == 1 ? "decision" : "decisions"));
@@ -197,6 +200,10 @@ std::string verdict(const TreeDocument& document) {
     case SelectRule::kMaxMeanLogprob:
       how = "highest log-probability per token";
       break;
+    case SelectRule::kMaxConfidence:
+      how = "highest mean confidence";
+      break;
+    case SelectRule::kWeightedMajority:
     case SelectRule::kMajority: {
       int votes = 0;
       int all = 0;
@@ -248,6 +255,7 @@ std::vector<Row> account_rows(const TreeDocument& document) {
                            {"trajectories", grouped(account.branches)},
                            {"live at once, at most", grouped(account.peak_live)},
                            {"exhausted", grouped(account.exhausted)},
+                           {"given up", grouped(account.retired)},
                            {"decisions cut by the cap", grouped(account.capped_decisions)},
                            {"prompt tokens", grouped(account.prompt_tokens)},
                            {"tokens over all trajectories", grouped(account.branch_tokens)},

@@ -178,6 +178,7 @@ class Picture {
     if (facts_.finished > 0) item("finished", line(kDot), "finished with the answer");
     if (finished_otherwise()) item("finished", line(kRing), "with another");
     if (facts_.exhausted > 0) item("exhausted", line(kCross), "exhausted its tokens");
+    if (facts_.retired > 0) item("retired", line(kCross), "given up: low confidence");
     if (facts_.cut > 0) item("cut", line(kBar), "cut when the search stopped");
     if (facts_.live > 0) item("live", line(kDot), "still growing");
     if (document_.tree.decisions() > 0) {
@@ -294,7 +295,7 @@ class Picture {
     std::string_view mark = kBar;
     if (state == SegmentState::kFinished) mark = votes_for_winner(id) ? kDot : kRing;
     if (state == SegmentState::kLive) mark = kDot;
-    if (state == SegmentState::kExhausted) mark = kCross;
+    if (state == SegmentState::kExhausted || state == SegmentState::kRetired) mark = kCross;
     body_ += fmt::format("<g class=\"end {}\" data-id=\"{}\"><g transform=\"translate({:.1f} {:.1f})\">{}</g>",
                          state_label(state), id, x - 16, y, mark);
     const double room = kWidth - 10 - (x + 11);

@@ -32,7 +32,7 @@ struct Colour {
   std::string_view selector, property, light, dark;
 };
 
-constexpr std::array<Colour, 27> kColours = {{
+constexpr std::array<Colour, 30> kColours = {{
     {".paper", "fill", "#ffffff", "#14171c"},
     {".ink", "fill", "#1b2230", "#e7ebf2"},
     {".dim", "fill", "#5a6678", "#9aa7b8"},
@@ -42,16 +42,19 @@ constexpr std::array<Colour, 27> kColours = {{
     {".split .line", "stroke", "#76859b", "#8494aa"},
     {".finished .line", "stroke", "#1f9d63", "#3ecb8b"},
     {".exhausted .line", "stroke", "#cf4632", "#f07a66"},
+    {".retired .line", "stroke", "#b3651e", "#e0a060"},
     {".cut .line", "stroke", "#98a3b3", "#6d7989"},
     {".live .line", "stroke", "#2f6fde", "#6ea0ff"},
     {".finished .dot", "fill", "#1f9d63", "#3ecb8b"},
     {".finished .ring", "fill", "#ffffff", "#14171c"},
     {".finished .ring", "stroke", "#1f9d63", "#3ecb8b"},
     {".exhausted .cross", "stroke", "#cf4632", "#f07a66"},
+    {".retired .cross", "stroke", "#b3651e", "#e0a060"},
     {".cut .cross", "stroke", "#98a3b3", "#6d7989"},
     {".live .dot", "fill", "#2f6fde", "#6ea0ff"},
     {".finished .leaf", "fill", "#137347", "#59dda1"},
     {".exhausted .leaf", "fill", "#b93a27", "#f58d7b"},
+    {".retired .leaf", "fill", "#b3651e", "#e0a060"},
     {".cut .leaf", "fill", "#667284", "#93a0b1"},
     {".live .leaf", "fill", "#2459bd", "#8db4ff"},
     {".mark", "fill", "#fff4dc", "#3a2c0c"},

@@ -245,6 +245,7 @@ class TextDrawing {
         add(" " + label, best ? Style::kBest : Style::kGood);
         break;
       case SegmentState::kExhausted:
+      case SegmentState::kRetired:
         add(glyphs_.exhausted, Style::kBad);
         add(" " + label, Style::kBad);
         break;

@@ -25,6 +25,13 @@ Method read_method(const JsonField& json) {
   method.branch.k = branch["k"].whole(1);
   method.branch.max_branches = branch["max_branches"].whole(1);
   method.branch.freeze = branch["freeze"].one_of(draw::kFreezes);
+  const JsonField retire = json["retire"];
+  method.retire.enabled = retire["enabled"].boolean();
+  method.retire.warmup = retire["warmup"].whole(1);
+  method.retire.keep = retire["keep"].number();
+  method.retire.window = retire["window"].whole(0);
+  method.stop.consensus = json["stop"]["consensus"].number();
+  method.stop.certainty = json["stop"]["certainty"].number();
   const JsonField finished = json["stop"]["finished"];
   method.stop.finished = finished.is_word("all") ? StopRule::kAll : finished.whole(1);
   method.select = json["select"].one_of(draw::kSelectRules);
@@ -135,6 +142,7 @@ Account read_account(const JsonField& json) {
   account.prompt_tokens = json["prompt_tokens"].count();
   account.peak_live = json["peak_live"].whole(0);
   account.exhausted = json["exhausted"].whole(0);
+  account.retired = json["retired"].whole(0);
   account.capped_decisions = json["capped_decisions"].whole(0);
   return account;
 }
@@ -161,6 +169,9 @@ Outcome read_outcome(const JsonField& json, const Tree& tree) {
     trace.length = item["length"].whole(segment.end(), segment.end());
     trace.step = item["step"].whole(1);
     trace.mean_logprob = item["mean_logprob"].number();
+    trace.mean_confidence = item["mean_confidence"].number();
+    trace.lowest_confidence = item["lowest_confidence"].number();
+    trace.warmup = item["warmup"].boolean();
     trace.answer = item["answer"].string();
     outcome.finished.push_back(std::move(trace));
   });
@@ -168,12 +179,14 @@ Outcome read_outcome(const JsonField& json, const Tree& tree) {
     AnswerCount count;
     count.answer = item["answer"].string();
     count.votes = item["votes"].whole(1, static_cast<int>(outcome.finished.size()));
+    count.weight = item["weight"].number();
     count.first = static_cast<int>(item["first"].index(outcome.finished.size()));
     count.shortest = static_cast<int>(item["shortest"].index(outcome.finished.size()));
     outcome.votes.push_back(std::move(count));
   });
   if (!json["winner"].is_null()) outcome.winner = json["winner"].index(outcome.finished.size());
   if (!json["best_leaf"].is_null()) outcome.best_leaf = read_leaf(json["best_leaf"], tree);
+  if (!json["confidence_bar"].is_null()) outcome.confidence_bar = json["confidence_bar"].number();
   outcome.account = read_account(json["account"]);
   return outcome;
 }

@@ -22,19 +22,22 @@ inline constexpr Names<Criterion, 3> kCriteria = {
 
 inline constexpr Names<Freeze, 2> kFreezes = {{{"temporary", Freeze::kTemporary}, {"permanent", Freeze::kPermanent}}};
 
-inline constexpr Names<SelectRule, 3> kSelectRules = {{{"first", SelectRule::kFirst},
+inline constexpr Names<SelectRule, 5> kSelectRules = {{{"first", SelectRule::kFirst},
                                                        {"majority", SelectRule::kMajority},
-                                                       {"max-mean-logprob", SelectRule::kMaxMeanLogprob}}};
+                                                       {"weighted-majority", SelectRule::kWeightedMajority},
+                                                       {"max-mean-logprob", SelectRule::kMaxMeanLogprob},
+                                                       {"max-confidence", SelectRule::kMaxConfidence}}};
 
-inline constexpr Names<SegmentState, 5> kSegmentStates = {{{"live", SegmentState::kLive},
+inline constexpr Names<SegmentState, 6> kSegmentStates = {{{"live", SegmentState::kLive},
                                                            {"split", SegmentState::kSplit},
                                                            {"finished", SegmentState::kFinished},
                                                            {"exhausted", SegmentState::kExhausted},
+                                                           {"retired", SegmentState::kRetired},
                                                            {"cut", SegmentState::kCut}}};
 
-inline constexpr std::array<StopReason, 7> kStopReasons = {
-    StopReason::kRunning,    StopReason::kEnoughFinished, StopReason::kNothingLive, StopReason::kTokenBudget,
-    StopReason::kTimeBudget, StopReason::kCancelled,      StopReason::kFailed};
+inline constexpr std::array<StopReason, 8> kStopReasons = {
+    StopReason::kRunning,     StopReason::kEnoughFinished, StopReason::kAgreement, StopReason::kNothingLive,
+    StopReason::kTokenBudget, StopReason::kTimeBudget,     StopReason::kCancelled, StopReason::kFailed};
 
 template <typename Enum, std::size_t n>
 constexpr std::string_view name_of(const Names<Enum, n>& names, Enum value) {

@@ -47,8 +47,14 @@ ordered_json method_json(const Method& method) {
                     {"k", method.branch.k},
                     {"max_branches", method.branch.max_branches},
                     {"freeze", draw::name_of(draw::kFreezes, method.branch.freeze)}};
+  json["retire"] = {{"enabled", method.retire.enabled},
+                    {"warmup", method.retire.warmup},
+                    {"keep", number(method.retire.keep)},
+                    {"window", method.retire.window}};
   json["stop"]["finished"] =
       method.stop.finished == StopRule::kAll ? ordered_json("all") : ordered_json(method.stop.finished);
+  json["stop"]["consensus"] = number(method.stop.consensus);
+  json["stop"]["certainty"] = number(method.stop.certainty);
   json["select"] = draw::name_of(draw::kSelectRules, method.select);
   return json;
 }
@@ -94,6 +100,9 @@ ordered_json finished_json(const FinishedTrace& trace) {
   json["length"] = trace.length;
   json["step"] = trace.step;
   json["mean_logprob"] = number(trace.mean_logprob);
+  json["mean_confidence"] = number(trace.mean_confidence);
+  json["lowest_confidence"] = number(trace.lowest_confidence);
+  json["warmup"] = trace.warmup;
   json["answer"] = text(trace.answer);
   return json;
 }
@@ -111,6 +120,7 @@ ordered_json account_json(const Account& account, double flops) {
   json["prompt_tokens"] = account.prompt_tokens;
   json["peak_live"] = account.peak_live;
   json["exhausted"] = account.exhausted;
+  json["retired"] = account.retired;
   json["capped_decisions"] = account.capped_decisions;
   json["flops"] = number(flops);
   return json;
@@ -152,11 +162,13 @@ ordered_json head_json(const TreeDocument& document) {
   json["top_k"] = document.options.top_k;
   json["winner"] = outcome.winner ? ordered_json(*outcome.winner) : ordered_json();
   json["best_leaf"] = id_or_null(outcome.best_leaf);
+  json["confidence_bar"] = outcome.confidence_bar ? number(*outcome.confidence_bar) : ordered_json();
   json["votes"] = ordered_json::array();
   for (const AnswerCount& count : outcome.votes) {
     ordered_json vote;
     vote["answer"] = text(count.answer);
     vote["votes"] = count.votes;
+    vote["weight"] = number(count.weight);
     vote["first"] = count.first;
     vote["shortest"] = count.shortest;
     json["votes"].push_back(std::move(vote));

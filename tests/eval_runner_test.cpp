@@ -1,0 +1,175 @@
+// The runner on an engine without a model: everything is done once, whatever interrupts it.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <stdexcept>
+
+#include "dts/error.h"
+#include "engine/scripted/scripted_engine.h"
+#include "eval/runner.h"
+
+namespace dts::eval {
+namespace {
+
+constexpr int kVocab = 24;
+constexpr Token kEnd = 1;
+
+// Tokens are letters: the least that a text needs.
+class LetterVocabulary final : public Vocabulary {
+ public:
+  int size() const override { return kVocab; }
+  std::string piece(Token token, bool /*special*/) const override {
+    return std::string(1, static_cast<char>('a' + token));
+  }
+  std::vector<Token> tokenize(std::string_view text, bool /*special*/) const override {
+    std::vector<Token> tokens;
+    for (const char c : text) tokens.push_back(static_cast<Token>(static_cast<unsigned char>(c) % kVocab));
+    return tokens;
+  }
+  bool is_end(Token token) const override { return token == kEnd; }
+  ChatPrompt chat(std::span<const ChatMessage> messages) const override {
+    ChatPrompt prompt;
+    prompt.text = messages.back().content;
+    prompt.tokens = tokenize(prompt.text, false);
+    return prompt;
+  }
+};
+
+class RunnerTest : public testing::Test {
+ protected:
+  void SetUp() override {
+    directory_ = std::filesystem::temp_directory_path() / ("dts-runner-test-" + std::to_string(getpid()));
+    std::filesystem::create_directories(directory_);
+    dataset_.info = find_dataset("nano-bench");
+    for (int i = 0; i < 12; ++i) {
+      Question question;
+      question.id = "q" + std::to_string(i);
+      question.text = "question " + std::to_string(i * 7919);
+      question.answer = std::to_string(i % 3);
+      dataset_.questions.push_back(question);
+    }
+    RandomScript script;
+    script.seed = 17;
+    script.n_vocab = kVocab;
+    script.end_token = kEnd;
+    ScriptedEngineOptions options;
+    options.n_vocab = kVocab;
+    options.max_branches = 20;
+    engine_ = std::make_unique<ScriptedEngine>(options, script);
+
+    inputs_.engine = engine_.get();
+    inputs_.vocabulary = &vocabulary_;
+    inputs_.model = "letters";
+    inputs_.dataset = &dataset_;
+    inputs_.seeds = {0, 1};
+    for (const char* name : {"standard", "self-consistency", "dts-stable"}) {
+      MethodOptions method;
+      method.branch.tau_v = 0.5;
+      method.branch.max_branches = 10;
+      Variant variant{name, {}};
+      variant.options.method = make_method(name, method);
+      variant.options.max_tokens = 30;
+      inputs_.variants.push_back(variant);
+    }
+    inputs_.grading.vote = [](const Question&, std::string_view text, bool) { return std::to_string(text.size() % 3); };
+    inputs_.grading.grade = [](const Question& question, std::string_view text, bool) {
+      const std::string answer = std::to_string(text.size() % 3);
+      return Graded{answer == question.answer ? 1.0 : 0.0, true, answer};
+    };
+  }
+  void TearDown() override { std::filesystem::remove_all(directory_); }
+
+  std::string file(const std::string& name) const { return (directory_ / name).string(); }
+
+  static void expect_same_results(const std::vector<Row>& a, const std::vector<Row>& b) {
+    ASSERT_EQ(a.size(), b.size());
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      EXPECT_EQ(a[i].key, b[i].key);
+      EXPECT_EQ(a[i].score, b[i].score);
+      EXPECT_EQ(a[i].answer, b[i].answer);
+      EXPECT_EQ(a[i].unique_tokens, b[i].unique_tokens);
+      EXPECT_EQ(a[i].steps, b[i].steps);
+      EXPECT_EQ(a[i].votes, b[i].votes);
+    }
+  }
+
+  std::filesystem::path directory_;
+  LetterVocabulary vocabulary_;
+  Dataset dataset_;
+  std::unique_ptr<ScriptedEngine> engine_;
+  RunnerInputs inputs_;
+};
+
+TEST_F(RunnerTest, DoesEverythingOnce) {
+  Store store(file("a.db"));
+  std::set<RowKey> seen;
+  inputs_.on_row = [&](const Progress& progress) {
+    EXPECT_TRUE(seen.insert(progress.row->key).second);
+    EXPECT_EQ(progress.done, seen.size());
+    EXPECT_EQ(progress.total, 72U);
+  };
+  EXPECT_TRUE(run_evaluation(inputs_, store));
+  EXPECT_EQ(seen.size(), 72U);
+  EXPECT_EQ(store.count(), 72U);
+  EXPECT_EQ(engine_->open_branches(), 0);
+  EXPECT_GT(engine_->peak_branches(), 10);  // several questions at once
+  // Again: nothing is left to do.
+  seen.clear();
+  EXPECT_TRUE(run_evaluation(inputs_, store));
+  EXPECT_TRUE(seen.empty());
+}
+
+TEST_F(RunnerTest, StoppedAnywhereItGoesOnToTheSameResults) {
+  Store whole(file("whole.db"));
+  ASSERT_TRUE(run_evaluation(inputs_, whole));
+  for (int every = 1; every < 40; every += 6) {
+    SCOPED_TRACE(every);
+    const std::string path = file("parts-" + std::to_string(every) + ".db");
+    int runs = 0;
+    bool finished = false;
+    while (!finished && ++runs < 2000) {
+      Store store(path);
+      int asked = 0;
+      inputs_.stopping = [&] { return ++asked > every * 3; };
+      finished = run_evaluation(inputs_, store);
+    }
+    ASSERT_TRUE(finished);
+    const Store store(path, true);
+    expect_same_results(store.rows(), whole.rows());
+  }
+}
+
+TEST_F(RunnerTest, AFailingEngineLosesNothingThatWasDone) {
+  const std::string path = file("fails.db");
+  {
+    Store store(path);
+    engine_->before_step = [this] {
+      if (engine_->steps() > 40) throw std::runtime_error("the device is on fire");
+    };
+    EXPECT_THROW(run_evaluation(inputs_, store), Error);
+    EXPECT_GT(store.count(), 0U);
+    EXPECT_LT(store.count(), 72U);
+  }
+  EXPECT_EQ(engine_->open_branches(), 0);
+  engine_->before_step = nullptr;
+  Store store(path);
+  EXPECT_TRUE(run_evaluation(inputs_, store));
+  EXPECT_EQ(store.count(), 72U);
+}
+
+TEST_F(RunnerTest, AQuestionTooLongForTheContextIsNamed) {
+  dataset_.questions[3].text = std::string(5000, 'x');
+  Store store(file("long.db"));
+  try {
+    run_evaluation(inputs_, store);
+    FAIL();
+  } catch (const Error& e) {
+    EXPECT_NE(std::string(e.what()).find("q3"), std::string::npos) << e.what();
+  }
+}
+
+}  // namespace
+}  // namespace dts::eval
