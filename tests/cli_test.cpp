@@ -118,6 +118,16 @@ TEST_F(Cli, AnswersFromEverySourceOfThePrompt) {
   EXPECT_NE(prompt_of(run({"--json", "--", "-5 + 3"})).find("-5 + 3"), std::string::npos);
 }
 
+TEST_F(Cli, AsksAProblemOfTheBuiltInModel) {
+  const CliResult result = run({"--example", "2"});
+  EXPECT_NE(result.out.find("\nexpected   312: the answer is "), std::string::npos) << result.out << result.err;
+  EXPECT_NE(json::parse(run({"--json", "--example"}).out).at("question"),
+            json::parse(run({"--json", "--example", "2"}).out).at("question"));
+  expect_refused(run({"--example", "0"}), 2, {"--example"});
+  expect_refused(run({"--example", "1000"}), 2, {"--example is 1000", "between 1 and"});
+  expect_refused(run({"--example", "2", "-p", "hi"}), 2, {"--example", "prompt"});
+}
+
 TEST_F(Cli, ReportsAnswerVotesAndAccount) {
   const CliResult result = run({"--method", "self-consistency", "-n", "4000", "What is 7 + 8?"});
   EXPECT_EQ(result.exit_code, 0) << result.err;

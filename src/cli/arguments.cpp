@@ -90,8 +90,10 @@ class HelpFormatter : public CLI::Formatter {
   }
 
   std::string make_subcommand(const CLI::App* sub) const override {
-    return entry(sub->get_name(), sub->get_description());
+    return entry(sub->get_name(), sentence(sub->get_description()));
   }
+
+  std::string make_description(const CLI::App* app) const override { return sentence(app->get_description()) + "\n"; }
 
   // One short and one long name: older spellings are understood, not advertised.
   std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
@@ -107,6 +109,11 @@ class HelpFormatter : public CLI::Formatter {
   }
 
  private:
+  static std::string sentence(std::string text) {
+    if (!text.empty() && text[0] >= 'a' && text[0] <= 'z') text[0] = static_cast<char>(text[0] - 'a' + 'A');
+    return text;
+  }
+
   std::string entry(const std::string& left, const std::string& description) const {
     const int column = static_cast<int>(get_column_width());
     std::string out = "  " + left;

@@ -32,7 +32,10 @@ int run(int argc, char** argv) {
   add_tree_command(app, exit_code);
   add_bench_command(app, exit_code);
   add_methods_command(app, exit_code);
-  for (CLI::App* command : app.get_subcommands({})) command->group("Commands");
+  for (CLI::App* command : app.get_subcommands({})) {
+    command->group("Commands");
+    command->get_help_ptr()->group("");  // -h says nothing that its own help should repeat
+  }
 
   std::vector<std::string> arguments = rewrite_arguments(argc, argv);
   std::reverse(arguments.begin(), arguments.end());  // the order CLI11 takes them in

@@ -10,7 +10,7 @@
 namespace dts::cli {
 
 void add_methods_command(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("methods", "List the decoding methods and where they come from");
+  CLI::App* command = app.add_subcommand("methods", "list the decoding methods and where they come from");
   command->callback([&exit_code] {
     std::string text;
     for (const MethodInfo& info : methods()) {

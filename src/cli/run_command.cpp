@@ -14,6 +14,7 @@
 #include "cli/arguments.h"
 #include "cli/builtin_model.h"
 #include "cli/commands.h"
+#include "cli/example.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -34,6 +35,7 @@ using Clock = std::chrono::steady_clock;
 
 struct RunFlags {
   PromptSource prompt;
+  std::optional<int> example;
   std::string system;
   bool raw = false;
   ModelFlags model;
@@ -62,6 +64,15 @@ void check_writable(const std::string& path) {
   if (access(target.c_str(), W_OK) != 0) {
     throw Error(fmt::format("--save-tree '{}': cannot write to {}: {}", path, target.string(), strerror(errno)));
   }
+}
+
+std::optional<Example> choose_example(const RunFlags& flags) {
+  if (!flags.example) return std::nullopt;
+  if (flags.prompt.argument || flags.prompt.text || flags.prompt.file) {
+    throw usage_error(
+        fmt::format("--example is {}, and there is a prompt beside it: one of them must go", *flags.example));
+  }
+  return read_example(*flags.example);
 }
 
 // The prompt as the model sees it.
@@ -215,7 +226,15 @@ void decode(Engine& engine, const Vocabulary& vocabulary, View& view, double max
                    info.flops_per_attended * static_cast<double>(account.attended_tokens);
 }
 
-int print_result(const RunFlags& flags, const TreeDocument& document) {
+// How the answer compares with the right one.
+std::string verdict(const TreeDocument& document, const Example& example) {
+  const Outcome& outcome = document.outcome;
+  const std::string expected = normalise_answer(example.answer);
+  const bool right = outcome.winner && outcome.finished[*outcome.winner].answer == expected;
+  return fmt::format("expected   {}: the answer is {}\n", one_line(expected), right ? "right" : "wrong");
+}
+
+int print_result(const RunFlags& flags, const std::optional<Example>& example, const TreeDocument& document) {
   const Outcome& outcome = document.outcome;
   // The tree first, for a reader that goes away; but an answer is not lost to a tree that cannot be kept.
   std::optional<Error> not_saved;
@@ -231,7 +250,9 @@ int print_result(const RunFlags& flags, const TreeDocument& document) {
   } else if (flags.quiet) {
     if (outcome.winner) write_stdout(answer_text(document) + "\n");
   } else {
-    write_stdout(report_text(document, detect_terminal(STDOUT_FILENO, flags.no_colour)));
+    std::string report = report_text(document, detect_terminal(STDOUT_FILENO, flags.no_colour));
+    if (example) report = one_line(example->question) + "\n\n" + report + verdict(document, *example);
+    write_stdout(report);
   }
   if (not_saved) throw *not_saved;
   if (outcome.reason == StopReason::kFailed) throw Error(outcome.error);
@@ -243,7 +264,8 @@ int run(const RunFlags& flags) {
   validate(flags.sampling.over({}));
   check_writable(flags.save_tree);
   TreeDocument document;
-  document.question = read_prompt(flags.prompt);
+  const std::optional<Example> example = choose_example(flags);
+  document.question = example ? example->question : read_prompt(flags.prompt);
 
   const Interrupt interrupt;
   const Terminal terminal = detect_terminal(STDERR_FILENO, flags.no_colour);
@@ -280,14 +302,13 @@ int run(const RunFlags& flags) {
   const std::unique_ptr<View> view = choose_view(flags, title, terminal);
   decode(*engine, model->vocabulary(), *view, flags.search.max_seconds, document);
   view->close();
-  return print_result(flags, document);
+  return print_result(flags, example, document);
 }
 
 }  // namespace
 
 void add_run_command(CLI::App& app, int& exit_code) {
-  CLI::App* command = app.add_subcommand("run", "Answer one question");
-  command->get_help_ptr()->group("");
+  CLI::App* command = app.add_subcommand("run", "answer one question");
   auto flags = std::make_shared<RunFlags>();
   command->footer(
       "The prompt is read from PROMPT, -p, -f or standard input. Ctrl-C ends the search and gives the best answer so "
@@ -303,6 +324,11 @@ void add_run_command(CLI::App& app, int& exit_code) {
             [flags](const std::string& text) { flags->prompt.text = text; });
   add_value(*command, "-f,--file", "FILE", "file with the question; - is standard input",
             [flags](const std::string& text) { flags->prompt.file = text; });
+  add_value(
+      *command, "--example", "[N]", "ask problem N of the built-in model's own (default 1)",
+      [flags](const std::string& text) { flags->example = static_cast<int>(parse_integer("--example", text, 1)); })
+      ->expected(0, 1)
+      ->default_str("1");
   add_value(*command, "--system", "TEXT", "system message", [flags](const std::string& text) { flags->system = text; });
   command->add_flag("--raw", flags->raw, "give the model the prompt as it is, without its chat template");
   add_model_options(*command, flags->model);
