@@ -18,6 +18,24 @@ set(dts_llama_alternatives "Other ways to have llama.cpp ${dts_llama_version}:\n
   "  -DDTS_LLAMA=system -DCMAKE_PREFIX_PATH=<where llama.cpp is installed>\n"
   "  -DDTS_LLAMA_CACHE=<a cache that another machine has filled>\n")
 
+# `out`: the directory the user names, else the usual place for a user's caches, else the build directory.
+function(dts_llama_default_cache out)
+  if(DEFINED ENV{DTS_LLAMA_CACHE})
+    set(${out} "$ENV{DTS_LLAMA_CACHE}" PARENT_SCOPE)
+    return()
+  endif()
+  set(cache "$ENV{HOME}/.cache/dts/llama.cpp")
+  if(DEFINED ENV{XDG_CACHE_HOME})
+    set(cache "$ENV{XDG_CACHE_HOME}/dts/llama.cpp")
+  endif()
+  execute_process(COMMAND "${CMAKE_COMMAND}" -E make_directory "${cache}" RESULT_VARIABLE failed ERROR_QUIET)
+  if(failed)
+    message(STATUS "llama.cpp: ${cache} cannot be made; using the build directory")
+    set(cache "${PROJECT_BINARY_DIR}/llama.cpp")
+  endif()
+  set(${out} "${cache}" PARENT_SCOPE)
+endfunction()
+
 # Stops with `...`, leaving nothing half-made.
 function(dts_llama_fail work)
   file(REMOVE_RECURSE "${work}")

@@ -55,9 +55,10 @@ echo "setup: installing Debian packages:$packages"
 apt_get="$as_root DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3"
 log=$(mktemp)
 trap 'rm -f "$log"' EXIT
+# An update may fail for a source that none of these packages comes from: the installation decides.
 # Word splitting is meant: both hold several words.
 # shellcheck disable=SC2086
-if ! { $apt_get update && $apt_get install -y --no-install-recommends $packages; } >"$log" 2>&1 </dev/null; then
+if ! { $apt_get update; $apt_get install -y --no-install-recommends $packages; } >"$log" 2>&1 </dev/null; then
   cat "$log" >&2
   echo "setup: apt-get failed; its words are above. By hand: apt-get update && $install" >&2
   exit 1
