@@ -44,3 +44,9 @@ elseif(DTS_LLAMA STREQUAL "system")
 else()
   message(FATAL_ERROR "DTS_LLAMA=${DTS_LLAMA}: should be fetch, system or source.")
 endif()
+
+# Somebody may empty the cache: configure again rather than fail to compile.
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${DTS_LLAMA_SOURCE_DIR}/CMakeLists.txt")
+if(DTS_LLAMA_PREFIX)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${DTS_LLAMA_PREFIX}/lib/libllama.a")
+endif()

@@ -251,7 +251,5 @@ function(dts_llama_import prefix)
   dts_llama_forget_import()
   list(PREPEND CMAKE_PREFIX_PATH "${prefix}")  # llama-config.cmake looks for its library along it
   find_package(llama CONFIG REQUIRED PATHS "${prefix}" NO_DEFAULT_PATH)
-  # Somebody may empty the cache: configure again rather than fail to link.
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${prefix}/lib/libllama.a")
   include("${CMAKE_CURRENT_FUNCTION_LIST_DIR}/llama_static_cuda.cmake")
 endfunction()
