@@ -99,7 +99,12 @@ TEST(Frame, FitsAnyTerminal) {
   RunState state;
   state.snapshot.outline = random_outline(3, 60);
   state.snapshot.leader_tail = "言葉 " + std::string(400, 'x') + "\n\tand more\nlines";
-  state.snapshot.votes = {{"数字の答え", 5, 0, 0}, {std::string(200, 'a'), 2, 1, 1}};
+  for (const std::string& answer : {std::string("数字の答え"), std::string(200, 'a')}) {
+    AnswerCount count;
+    count.answer = answer;
+    count.votes = 2;
+    state.snapshot.votes.push_back(count);
+  }
   state.snapshot.without_answer = 3;
   for (int i = 0; i < 12; ++i) {
     state.snapshot.decisions.push_back({i * 1000, 1.5, 2.5, std::string(100, 'b'), {{"言", 0.5}, {"word", 0.25}}});
@@ -135,8 +140,14 @@ TEST(Report, LetsNoControlCharacterThrough) {
       "a\x1b[2J\x9b"
       "31m\xe2\x80\xae b\r\bc</think>\n\x1b[31mred\x7f";
   document.texts = {{hostile, {static_cast<std::uint32_t>(hostile.size())}}};
-  document.outcome.finished = {{root, 1, 1, -0.5, "4\x1b[5m2"}, {root, 1, 1, -0.5, ""}};
-  document.outcome.votes = {{"4\x1b[5m2", 1, 0, 0}};
+  FinishedTrace trace;
+  trace.leaf = root;
+  trace.length = 1;
+  document.outcome.finished = {trace, trace};
+  AnswerCount count;
+  count.votes = 1;
+  document.outcome.finished[0].answer = count.answer = "4\x1b[5m2";
+  document.outcome.votes = {count};
   document.outcome.winner = 0;
   document.outcome.best_leaf = root;
   Terminal terminal;  // without colours, so that no escape sequence is ours
