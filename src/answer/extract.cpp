@@ -1,3 +1,5 @@
+#include "answer/extract.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <string>
@@ -43,10 +45,11 @@ std::string without_bold(std::string_view line) {
 }
 
 // "The final answer is: 7" -> "7". For a last line, which is prose more often than not.
-std::string_view drop_lead_in(std::string_view line) {
+LastLine drop_lead_in(std::string_view line) {
   if (line.size() > 1 && (line[0] == '-' || line[0] == '*') && is_space(line[1])) line = trim(line.substr(1));
+  const bool marked = line.starts_with("####");  // as GSM8K's own solutions have it
   drop_marks(line);
-  const std::string_view unled = line;
+  const LastLine unled = {std::string(line), marked};
   for (const std::string_view word : {"so", "thus", "therefore", "hence"}) {
     if (drop_words(line, word)) break;
   }
@@ -54,10 +57,11 @@ std::string_view drop_lead_in(std::string_view line) {
   if (!drop_words(line, "the")) drop_words(line, "my");
   if (!drop_words(line, "final")) drop_words(line, "correct");
   if (!drop_words(line, "answer")) return unled;
+  const std::size_t before = line.size();
   drop_marks(line);
   drop_words(line, "is");
   drop_marks(line);
-  return line;
+  return {std::string(line), line.size() < before};
 }
 
 // Empty when the line is too long to be an answer.
@@ -141,13 +145,17 @@ std::string_view last_boxed(std::string_view text) {
   return last;
 }
 
+LastLine last_line_answer(std::string_view text) {
+  const std::string line = without_bold(last_line(text));
+  return drop_lead_in(trim(line));
+}
+
 std::string extract_answer(std::string_view text, bool opens_thinking) {
   const SplitText split = split_thinking(text, opens_thinking);
   std::string_view boxed = last_boxed(split.answer);
-  if (boxed.empty() && !split.thinking.empty()) boxed = last_boxed(text);
-  if (!boxed.empty()) return normalise_answer(boxed);
-  const std::string line = without_bold(last_line(split.answer));
-  return normalise_answer(drop_lead_in(trim(line)));
+  const LastLine line = last_line_answer(split.answer);
+  if (boxed.empty() && !line.is_stated && !split.thinking.empty()) boxed = last_boxed(text);
+  return normalise_answer(boxed.empty() ? std::string_view(line.text) : boxed);
 }
 
 }  // namespace dts

@@ -3,15 +3,18 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <utility>
 
 #include "answer/ascii.h"
+#include "answer/expression.h"
 #include "answer/number.h"
 
 namespace dts {
 namespace {
 
-constexpr int kMaxDepth = 32;  // nesting of arguments that is still rewritten
+constexpr int kMaxDepth = 32;            // nesting of arguments that is still rewritten
+constexpr std::size_t kMaxNumber = 256;  // bytes of a number that may have a unit
 
 // Commands without a meaning for the answer.
 constexpr std::array<std::string_view, 21> kDropped = {
@@ -25,37 +28,33 @@ constexpr std::array<std::string_view, 21> kDressing = {
     "mathrm",       "mathbf", "mathit", "mathsf", "mathtt", "mathbb", "mathcal",
     "operatorname", "mbox",   "hbox",   "boxed",  "fbox",   "emph",   "ensuremath"};
 
-constexpr std::array<std::string_view, 4> kFractions = {"frac", "dfrac", "tfrac", "cfrac"};
+constexpr std::array<std::string_view, 6> kFractions = {"frac", "dfrac", "tfrac", "cfrac", "sfrac", "nicefrac"};
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 28> kSymbols = {{
+// Environments that are a table of numbers; which brackets they draw around it is taste.
+constexpr std::array<std::string_view, 5> kMatrices = {"matrix", "pmatrix", "bmatrix", "smallmatrix", "array"};
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 29> kSymbols = {{
     {"pi", "pi"},    {"infty", "infinity"}, {"cdot", "*"},      {"times", "*"}, {"ast", "*"},   {"div", "/"},
     {"le", "<="},    {"leq", "<="},         {"leqslant", "<="}, {"ge", ">="},   {"geq", ">="},  {"geqslant", ">="},
     {"lt", "<"},     {"gt", ">"},           {"ne", "!="},       {"neq", "!="},  {"pm", "+-"},   {"ldots", "..."},
     {"dots", "..."}, {"cdots", "..."},      {"quad", " "},      {"qquad", " "}, {"colon", ":"}, {"lbrace", "{"},
-    {"rbrace", "}"}, {"textdollar", ""},    {"pounds", ""},     {"euro", ""},
+    {"rbrace", "}"}, {"textdollar", ""},    {"pounds", ""},     {"euro", ""},   {"mp", "-+"},
 }};
 
 constexpr std::string_view kDegreeSign = "\u00b0";
 constexpr std::array<std::string_view, 4> kDegrees = {"degree", "degrees", "textdegree", "deg"};
 
 // The same symbols, written in Unicode.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 16> kUnicode = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 26> kUnicode = {{
     {"\u2212", "-"},  // minus sign
-    {"\u00d7", "*"},
-    {"\u00b7", "*"},
-    {"\u22c5", "*"},
-    {"\u00f7", "/"},
-    {"\u2264", "<="},
-    {"\u2265", ">="},
-    {"\u2260", "!="},
-    {"\u03c0", "pi"},
-    {"\u00b1", "+-"},
-    {"\u221e", "infinity"},
-    {"\u00a0", " "},
-    {"\u2009", " "},
-    {"\u202f", " "},  // spaces that do not break
-    {"\u2019", "'"},
-    {"\u200b", ""},
+    {"\u2013", "-"},  // en dash
+    {"\u00bc", "1/4"},      {"\u00bd", "1/2"},   {"\u00be", "3/4"}, {"\u00b2", "^2"},
+    {"\u00b3", "^3"},       {"\u2044", "/"},  // fraction slash
+    {"\u222a", "\\cup "},   {"\u2208", "\\in "}, {"\u2213", "-+"},  {"\u00d7", "*"},
+    {"\u00b7", "*"},        {"\u22c5", "*"},     {"\u00f7", "/"},   {"\u2264", "<="},
+    {"\u2265", ">="},       {"\u2260", "!="},    {"\u03c0", "pi"},  {"\u00b1", "+-"},
+    {"\u221e", "infinity"}, {"\u00a0", " "},     {"\u2009", " "},   {"\u202f", " "},  // spaces that do not break
+    {"\u2019", "'"},        {"\u200b", ""},
 }};
 
 template <std::size_t n>
@@ -95,6 +94,9 @@ class LatexReader {
     } else if (c == '^' || c == '_') {
       read_script(depth);
     } else if (c == '$') {
+      ++at_;
+    } else if (c == '&' && in_matrix_) {
+      out_ += ',';
       ++at_;
     } else if (c == '~') {
       out_ += ' ';
@@ -145,6 +147,8 @@ class LatexReader {
       read_fraction(depth);
     } else if (name == "sqrt") {
       read_root(depth);
+    } else if (name == "begin" || name == "end") {
+      read_environment(name);
     } else if (const std::string_view* symbol = lookup(kSymbols, name)) {
       out_ += *symbol;
     } else {
@@ -158,7 +162,10 @@ class LatexReader {
   void read_control_symbol() {
     if (at_ == text_.size()) return;
     const char c = text_[at_];
-    if (c == '\\') {
+    if (c == '\\' && in_matrix_) {
+      out_ += "],[";
+      ++at_;
+    } else if (c == '\\') {
       // A line break, or one backslash too many before a command.
       if (at_ + 1 < text_.size() && is_letter(text_[at_ + 1])) return;
       out_ += ' ';
@@ -197,21 +204,42 @@ class LatexReader {
     }
   }
 
-  // An argument that must hold together: in parentheses unless it is one word or number.
+  // \begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix} -> [[1,2],[3,4]]. Other environments leave nothing of themselves.
+  void read_environment(std::string_view command) {
+    if (at_ == text_.size() || text_[at_] != '{') return;
+    const std::size_t end = text_.find('}', at_);
+    if (end == std::string_view::npos) return;
+    const std::string_view environment = text_.substr(at_ + 1, end - at_ - 1);
+    at_ = end + 1;
+    if (!contains(kMatrices, environment)) return;
+    if (command == "end" && in_matrix_) out_ += "]]";
+    if (command == "begin" && !in_matrix_) {
+      out_ += "[[";
+      skip_spaces();
+      if (environment == "array" && at_ < text_.size() && text_[at_] == '{') {  // which way its columns are aligned
+        at_ = std::min(text_.find('}', at_), text_.size() - 1) + 1;
+      }
+    }
+    in_matrix_ = command == "begin";
+  }
+
+  // An argument that must hold together: in parentheses unless it is one letter or number.
   void read_operand(int depth) {
     const std::size_t begin = out_.size();
     read_argument(depth);
     const std::string_view operand = trim(std::string_view(out_).substr(begin));
-    if (is_word(operand) || is_number(operand)) return;
+    if ((operand.size() == 1 && is_letter(operand.front())) || is_number(operand)) return;
     out_.insert(begin, 1, '(');
     out_ += ')';
   }
 
   void read_fraction(int depth) {
     if (!out_.empty() && is_digit(out_.back())) out_ += ' ';  // a mixed number: 1 1/2
+    if (!out_.empty() && (is_letter(out_.back()) || out_.back() == ')')) out_ += '*';
     read_operand(depth);
     out_ += '/';
     read_operand(depth);
+    if (at_ < text_.size() && is_digit(text_[at_])) out_ += ' ';  // else it would join the denominator
   }
 
   void read_root(int depth) {
@@ -240,12 +268,12 @@ class LatexReader {
     if (argument == "()" || argument == "(\\circ )") out_.resize(begin);
   }
 
-  // "5\text{ cm}" means 5: what dressing begins after a plain number is its unit, unless it goes on with more.
+  // "5\text{ cm}" means 5: what dressing begins after a number is its unit, unless it goes on with more.
   void drop_unit() {
     if (unit_begin_ >= out_.size()) return;
     const std::string_view number = trim(std::string_view(out_).substr(0, unit_begin_));
     const std::string_view unit = trim(std::string_view(out_).substr(unit_begin_));
-    if (!is_number(number) || unit.empty() || !is_letter(unit.front())) return;
+    if (number.size() > kMaxNumber || unit.empty() || !is_letter(unit.front())) return;
     for (std::size_t i = 0; i < unit.size(); ++i) {
       const bool exponent = is_digit(unit[i]) && i > 0 && (unit[i - 1] == '^' || unit[i - 1] == '-');
       const bool plain = is_letter(unit[i]) || is_space(unit[i]) || unit[i] == '.' || unit[i] == '/' ||
@@ -254,12 +282,17 @@ class LatexReader {
     }
     const std::string_view first = unit.substr(0, unit.find(' '));
     if (first == "or" || first == "and" || first == "to") return;
+    if (!is_number(number)) {
+      const std::optional<Value> value = evaluate(number);
+      if (!value || !value->constant) return;
+    }
     out_.resize(unit_begin_);
   }
 
   std::string_view text_;
   std::size_t at_ = 0;
   std::string out_;
+  bool in_matrix_ = false;
   std::size_t unit_begin_ = std::string::npos;  // in out_: where the first dressed text outside all arguments began
 };
 

@@ -6,9 +6,9 @@
 
 namespace dts {
 
-// \frac{a}{b} -> a/b, \sqrt{a} -> sqrt(a), x^{2} -> x^2, \text{a} -> a, symbols by name, delimiters and spacing
-// dropped, a \text{unit} after a plain number dropped. Commands it does not know stay as they are. Any bytes are
-// accepted. Linear time: nesting beyond a fixed depth is passed through.
+// \frac{a}{b} -> a/b, \sqrt{a} -> sqrt(a), x^{2} -> x^2, \text{a} -> a, matrices as lists of rows, symbols by name,
+// delimiters and spacing dropped, a \text{unit} after a number dropped. Commands it does not know stay as they are. Any
+// bytes are accepted. Linear time: nesting beyond a fixed depth is passed through.
 std::string latex_to_plain(std::string_view latex);
 
 }  // namespace dts

@@ -4,8 +4,10 @@
 #include <string_view>
 
 #include "answer/ascii.h"
+#include "answer/canonical.h"
 #include "answer/latex.h"
 #include "answer/number.h"
+#include "answer/units.h"
 #include "dts/answer.h"
 
 namespace dts {
@@ -99,8 +101,15 @@ bool drop_choice_brackets(std::string_view& text) {
   return true;
 }
 
-// "x=5" answers 5; "x=y=5" is left alone.
+// "x=5" answers 5, and "x\in[0, 1]" the interval; "x=y=5" is left alone.
 bool drop_variable(std::string_view& text) {
+  if (text.size() > 4 && is_letter(text[0])) {
+    std::string_view rest = trim(text.substr(1));
+    if (drop_prefix(rest, "\\in") && !rest.empty() && !is_letter(rest.front())) {
+      text = rest;
+      return true;
+    }
+  }
   if (text.size() < 3 || !is_letter(text[0]) || text[1] != '=' || text.find('=', 2) != std::string_view::npos)
     return false;
   text.remove_prefix(2);
@@ -119,12 +128,19 @@ bool drop_end_mark(std::string_view& text) {
   return true;
 }
 
+bool drop_units_after(std::string_view& text) {
+  const std::string_view number = drop_units(text);
+  if (number.size() == text.size()) return false;
+  text = number;
+  return true;
+}
+
 // Takes off, layer by layer, what surrounds an answer and is no part of it.
 std::string_view peel(std::string_view text) {
   for (;;) {
     text = trim(text);
     if (drop_end_mark(text) || drop_currency(text) || drop_quotes(text) || drop_choice_brackets(text) ||
-        drop_variable(text) || drop_plus(text)) {
+        drop_variable(text) || drop_plus(text) || drop_units_after(text)) {
       continue;
     }
     return text == "-0" ? text.substr(1) : text;
@@ -136,7 +152,7 @@ std::string_view peel(std::string_view text) {
 std::string normalise_answer(std::string_view answer) {
   std::string text = fold(answer);
   for (int pass = 0; pass < kMaxPasses && text.size() <= kMaxAnswer; ++pass) {
-    std::string next(peel(rewrite_numbers(tighten(fold(latex_to_plain(text))))));
+    std::string next = canonical_values(peel(rewrite_numbers(tighten(fold(latex_to_plain(text))))));
     if (next == text) break;
     text = std::move(next);
   }

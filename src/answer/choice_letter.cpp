@@ -1,0 +1,195 @@
+#include "answer/choice_letter.h"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+
+#include "answer/ascii.h"
+
+namespace dts {
+namespace {
+
+constexpr std::size_t kMaxDressing = 64;  // bytes between a marker and its letter
+constexpr int kMaxFillers = 4;            // words between them
+constexpr std::size_t kMaxText = std::size_t{1}
+                                 << 18U;  // bytes: whoever writes more has answered at the end, if at all
+
+// Marks and commands that may stand around a letter and say nothing.
+constexpr std::string_view kMarks = "*_$`\"'([{~";
+constexpr std::array<std::string_view, 9> kCommands = {"\\textbf", "\\textrm", "\\text", "\\mathrm", "\\mathbf",
+                                                       "\\mathsf", "\\bf",     "\\rm",   "\\("};
+constexpr std::array<std::string_view, 12> kFillers = {"is",     "would",  "be",      "must",   "should", "the",
+                                                       "option", "choice", "correct", "letter", "number", "therefore"};
+
+bool starts_with(std::string_view text, std::string_view lower) {
+  if (text.size() < lower.size()) return false;
+  return std::equal(lower.begin(), lower.end(), text.begin(), [](char a, char b) { return a == to_lower(b); });
+}
+
+std::string_view without_dressing(std::string_view text, bool across_lines) {
+  const std::size_t size = text.size();
+  while (!text.empty() && size - text.size() < kMaxDressing) {
+    const char c = text.front();
+    const bool line_end = c == '\n' || c == '\r';
+    if (kMarks.find(c) != std::string_view::npos || (is_space(c) && (across_lines || !line_end))) {
+      text.remove_prefix(1);
+      continue;
+    }
+    const auto command =
+        std::find_if(kCommands.begin(), kCommands.end(), [&](std::string_view name) { return text.starts_with(name); });
+    if (command == kCommands.end()) break;
+    text.remove_prefix(command->size());
+  }
+  return text;
+}
+
+class LetterFinder {
+ public:
+  LetterFinder(std::string_view text, int choices) : text_(text), last_(static_cast<char>('A' + choices - 1)) {}
+
+  char find() const {
+    char stated = '\0';     // 1
+    char said = '\0';       // 2
+    char bracketed = '\0';  // 4
+    char swallowed = '\0';  // 5
+    for (std::size_t at = 0; at < text_.size(); ++at) {
+      const std::string_view rest = text_.substr(at);
+      switch (to_lower(rest.front())) {
+        case '(':
+          keep(bracketed, bracketed_letter(rest));
+          break;
+        case '\\':
+          if (rest.size() > 1 && rest[1] == '\\') break;
+          if (rest.starts_with("\\boxed")) keep(stated, boxed_letter(rest.substr(6)));
+          if (rest.starts_with("\\fbox")) keep(stated, boxed_letter(rest.substr(5)));
+          break;
+        case 'a':
+          if (!starts_with(rest, "answer")) break;
+          keep(stated, stated_letter(rest.substr(6), true));
+          keep(swallowed, stated_letter(rest.substr(6), false));
+          keep(said, said_letter(rest.substr(6)));
+          break;
+        case 'c':
+        case 'o':
+          if (starts_with(rest, "option") || starts_with(rest, "choice")) keep(said, said_letter(rest.substr(6)));
+          break;
+        default:
+          break;
+      }
+    }
+    for (const char letter : {stated, said, last_line_letter(), bracketed, swallowed}) {
+      if (letter != '\0') return letter;
+    }
+    return '\0';
+  }
+
+ private:
+  static void keep(char& best, char found) {
+    if (found != '\0') best = found;
+  }
+
+  // Upper case; '\0' when it is none of the choices.
+  char letter_of(char c, bool any_case) const {
+    const char upper = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+    return upper >= 'A' && upper <= last_ && (any_case || c == upper) ? upper : '\0';
+  }
+
+  static bool ends_word(std::string_view after) {
+    return after.empty() || (!is_letter(after.front()) && !is_digit(after.front()));
+  }
+
+  // After "answer": a colon, then the letter.
+  char stated_letter(std::string_view after, bool whole_word) const {
+    while (!after.empty() && (after.front() == ' ' || after.front() == '\t' || after.front() == '*')) {
+      after.remove_prefix(1);
+    }
+    if (after.empty() || after.front() != ':') return '\0';
+    after.remove_prefix(1);
+    const std::string_view same_line = without_dressing(after, false);
+    if (!same_line.empty() && same_line.front() != '\n' && same_line.front() != '\r') {
+      if (whole_word && !ends_word(same_line.substr(1))) return '\0';
+      return letter_of(same_line.front(), true);
+    }
+    // On a line of its own it must be alone: "Answer:\nA compound" names none.
+    const std::string_view next_line = without_dressing(after, true);
+    return !next_line.empty() && stands_alone(next_line.substr(1)) ? letter_of(next_line.front(), true) : '\0';
+  }
+
+  // Nothing but marks up to the end of the line.
+  static bool stands_alone(std::string_view after) {
+    for (const char c : after.substr(0, kMaxDressing)) {
+      if (c == '\n' || c == '\r') return true;
+      if (std::string_view(" \t*_$`\"')]}.").find(c) == std::string_view::npos) return false;
+    }
+    return after.size() <= kMaxDressing;
+  }
+
+  // After the command.
+  char boxed_letter(std::string_view box) const {
+    box = box.substr(0, kMaxDressing);
+    const std::size_t brace = box.find_first_not_of(" \t");
+    if (brace == std::string_view::npos || box[brace] != '{') return '\0';
+    box = without_dressing(box.substr(brace), true);
+    if (box.size() < 2) return '\0';
+    const std::string_view after = trim(box.substr(1));
+    if (after.empty() || std::string_view("})].:*$").find(after.front()) == std::string_view::npos) return '\0';
+    return letter_of(box.front(), true);
+  }
+
+  // After "answer", "option" or "choice": a few filler words, then the letter.
+  char said_letter(std::string_view after) const {
+    if (!ends_word(after)) return '\0';
+    std::string_view rest = skip_to_word(after);
+    for (int filler = 0; filler < kMaxFillers; ++filler) {
+      const auto word = std::find_if(kFillers.begin(), kFillers.end(), [&](std::string_view name) {
+        return starts_with(rest, name) && ends_word(rest.substr(name.size()));
+      });
+      if (word == kFillers.end()) break;
+      rest = skip_to_word(rest.substr(word->size()));
+    }
+    if (rest.empty() || !ends_word(rest.substr(1))) return '\0';
+    const bool in_brackets = rest.size() > 1 && rest[1] == ')';
+    return !in_brackets && is_article(rest) ? '\0' : letter_of(rest.front(), in_brackets);
+  }
+
+  static std::string_view skip_to_word(std::string_view text) {
+    text = without_dressing(text, false);
+    if (!text.empty() && (text.front() == ':' || text.front() == '=')) text = without_dressing(text.substr(1), false);
+    return text;
+  }
+
+  // "A compound": not the choice A.
+  static bool is_article(std::string_view text) {
+    if (text.size() < 3 || text[0] != 'A' || text[1] != ' ') return false;
+    const std::string_view next = text.substr(2);
+    return is_letter(next.front()) && !starts_with(next, "because") && !starts_with(next, "since");
+  }
+
+  char last_line_letter() const {
+    const std::string_view all = trim(text_);
+    const std::size_t line_end = all.find_last_of("\n\r");
+    const std::string_view line =
+        without_dressing(line_end == std::string_view::npos ? all : all.substr(line_end + 1), false);
+    if (line.empty()) return '\0';
+    const std::string_view after = line.substr(1);
+    const bool as_options_do = !after.empty() &&
+                               std::string_view(").:").find(after.front()) != std::string_view::npos &&
+                               (after.size() == 1 || !is_letter(after[1]));
+    return as_options_do || stands_alone(after) ? letter_of(line.front(), as_options_do || after.empty()) : '\0';
+  }
+
+  char bracketed_letter(std::string_view text) const {
+    return text.size() > 2 && text[2] == ')' ? letter_of(text[1], false) : '\0';
+  }
+
+  std::string_view text_;
+  char last_;
+};
+
+}  // namespace
+
+char choice_letter(std::string_view text, int choices) {
+  return LetterFinder(text.substr(text.size() - std::min(text.size(), kMaxText)), choices).find();
+}
+
+}  // namespace dts

@@ -1,0 +1,201 @@
+#include "answer/equivalence.h"
+
+#include <algorithm>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "answer/ascii.h"
+#include "answer/expression.h"
+#include "answer/structure.h"
+#include "dts/answer.h"
+
+namespace dts {
+namespace {
+
+constexpr std::size_t kMaxBytes = 4096;  // longer answers are equal as texts or not at all
+constexpr int kMaxDepth = 8;             // of parts in parts
+constexpr std::uint32_t kPoints = 3;     // at which functions must agree
+
+class Comparison {
+ public:
+  explicit Comparison(std::size_t& budget) : budget_(budget) {}
+
+  // Of normalised texts.
+  bool same(std::string_view a, std::string_view b, int depth = 0) {
+    if (!charge(a.size() + b.size())) return false;
+    if (a == b) return true;
+    if (a.empty() || b.empty() || depth >= kMaxDepth) return false;
+    return same_alternatives(a, b, depth) || same_parts(a, b, depth) || same_union(a, b, depth) ||
+           same_relation(a, b, depth) || same_function(a, b);
+  }
+
+ private:
+  bool charge(std::size_t bytes) {
+    const std::size_t cost = std::min(bytes + 1, budget_);
+    budget_ -= cost;
+    return budget_ > 0;
+  }
+
+  // Each of one side has its partner on the other.
+  bool same_unordered(const std::vector<std::string_view>& a, const std::vector<std::string_view>& b, int depth) {
+    if (a.size() != b.size()) return false;
+    std::vector<std::string_view> left = b;
+    for (const std::string_view item : a) {
+      const auto partner =
+          std::find_if(left.begin(), left.end(), [&](std::string_view other) { return same(item, other, depth + 1); });
+      if (partner == left.end()) return false;
+      left.erase(partner);
+    }
+    return true;
+  }
+
+  bool same_ordered(const std::vector<std::string_view>& a, const std::vector<std::string_view>& b, int depth) {
+    if (a.size() != b.size()) return false;
+    for (std::size_t i = 0; i < a.size(); ++i) {
+      if (!same(a[i], b[i], depth + 1)) return false;
+    }
+    return true;
+  }
+
+  // 1+-sqrt(2) stands for two values: the signs are read all up, then all down.
+  static std::vector<std::string> alternatives(std::string_view text) {
+    std::vector<std::string> both(2);
+    bool any = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      const std::string_view two = text.substr(i, 2);
+      if (two != "+-" && two != "-+") {
+        for (std::string& one : both) one += text[i];
+        continue;
+      }
+      both[0] += two[0];
+      both[1] += two[1];
+      any = true;
+      ++i;
+    }
+    if (any) return both;
+    return {};
+  }
+
+  bool same_alternatives(std::string_view a, std::string_view b, int depth) {
+    const std::vector<std::string> of_a = alternatives(a);
+    const std::vector<std::string> of_b = alternatives(b);
+    if (of_a.empty() && of_b.empty()) return false;
+    const auto items = [](const std::vector<std::string>& both, std::string_view text) {
+      if (!both.empty()) return std::vector<std::string_view>(both.begin(), both.end());
+      const std::optional<Parts> parts = split_parts(text);
+      return parts && (parts->is_bare() || parts->is_set()) ? parts->items : std::vector<std::string_view>{text};
+    };
+    return same_unordered(items(of_a, a), items(of_b, b), depth);
+  }
+
+  // Tuples, intervals and lists of words in order; sets and bare lists of numbers in any.
+  bool same_parts(std::string_view a, std::string_view b, int depth) {
+    const std::optional<Parts> of_a = split_parts(a);
+    const std::optional<Parts> of_b = split_parts(b);
+    if (!of_a || !of_b || of_a->open != of_b->open || of_a->close != of_b->close) return false;
+    if (same_ordered(of_a->items, of_b->items, depth)) return true;
+    if (of_a->is_set()) return same_unordered(of_a->items, of_b->items, depth);
+    return of_a->is_bare() && all_numbers(*of_a) && all_numbers(*of_b) &&
+           same_unordered(of_a->items, of_b->items, depth);
+  }
+
+  bool all_numbers(const Parts& parts) {
+    return std::all_of(parts.items.begin(), parts.items.end(), [&](std::string_view item) {
+      const std::optional<Relation> relation = split_relation(item);
+      const std::optional<Value> value = evaluate(relation && relation->sign == "=" ? relation->right : item);
+      return charge(item.size()) && value && value->constant;
+    });
+  }
+
+  bool same_union(std::string_view a, std::string_view b, int depth) {
+    const std::vector<std::string_view> of_a = split_union(a);
+    const std::vector<std::string_view> of_b = split_union(b);
+    return of_a.size() > 1 && same_unordered(of_a, of_b, depth);
+  }
+
+  // y=2x as y=2x or 2x=y, x>5 as 5<x; and what an equation says where the other side only says the value.
+  bool same_relation(std::string_view a, std::string_view b, int depth) {
+    const std::optional<Relation> of_a = split_relation(a);
+    const std::optional<Relation> of_b = split_relation(b);
+    if (of_a && of_b) {
+      if (of_a->sign == of_b->sign && same(of_a->left, of_b->left, depth + 1)) {
+        return same(of_a->right, of_b->right, depth + 1);
+      }
+      return of_a->sign == mirrored(of_b->sign) && same(of_a->left, of_b->right, depth + 1) &&
+             same(of_a->right, of_b->left, depth + 1);
+    }
+    if (of_a && of_a->sign == "=" && !of_b) return same(stated_value(*of_a), b, depth + 1);
+    return of_b && of_b->sign == "=" && !of_a && same(a, stated_value(*of_b), depth + 1);
+  }
+
+  // 5 of x=5, and of 5=x.
+  static std::string_view stated_value(const Relation& equation) {
+    return equation.right.size() == 1 && is_letter(equation.right.front()) ? equation.left : equation.right;
+  }
+
+  static std::string_view mirrored(std::string_view sign) {
+    if (sign == "<") return ">";
+    if (sign == ">") return "<";
+    if (sign == "<=") return ">=";
+    if (sign == ">=") return "<=";
+    return sign;
+  }
+
+  // The same number, or the same function of the same letters as far as a few points can tell.
+  bool same_function(std::string_view a, std::string_view b) {
+    if (is_word(a) && is_word(b) && !is_digit(a.front()) && !is_digit(b.front())) return false;  // "no" is not "on"
+    bool compared = false;
+    for (std::uint32_t point = 0; point < kPoints; ++point) {
+      if (!charge(a.size() + b.size())) return false;
+      const std::optional<Value> of_a = evaluate(a, point);
+      const std::optional<Value> of_b = evaluate(b, point);
+      if (of_a.has_value() != of_b.has_value()) return false;
+      if (!of_a) continue;
+      if (!same_value(*of_a, *of_b)) return false;
+      compared = true;
+    }
+    return compared;
+  }
+
+  std::size_t& budget_;
+};
+
+bool is_percentage(std::string_view text) {
+  while (!text.empty() && (is_space(text.back()) || text.back() == '$' || text.back() == '}' || text.back() == '.')) {
+    text.remove_suffix(1);
+  }
+  return text.ends_with('%');
+}
+
+// 50% is 50 to some and 0.5 to others.
+bool same_percentage(std::string_view percentage, std::string_view other) {
+  const std::optional<Value> of_percentage = evaluate(percentage);
+  const std::optional<Value> of_other = evaluate(other);
+  if (!of_percentage || !of_percentage->exact || !of_other) return false;
+  const std::optional<Rational> scaled = *of_percentage->exact / *Rational::make(100);
+  return scaled && same_value({scaled, scaled->approximate(), true}, *of_other);
+}
+
+}  // namespace
+
+bool equivalent_within(std::string_view a, std::string_view b, std::size_t& budget) {
+  std::string normal_a = normalise_answer(a);
+  std::string normal_b = normalise_answer(b);
+  if (normal_a == normal_b) return true;
+  if (normal_a.size() > kMaxBytes || normal_b.size() > kMaxBytes) return false;
+  if (is_percentage(a) && !is_percentage(b) && same_percentage(normal_a, normal_b)) return true;
+  if (is_percentage(b) && !is_percentage(a) && same_percentage(normal_b, normal_a)) return true;
+  // In one order whichever was named first: what a budget cuts off must not depend on it.
+  if (normal_b < normal_a) std::swap(normal_a, normal_b);
+  return Comparison(budget).same(normal_a, normal_b);
+}
+
+bool equivalent(std::string_view a, std::string_view b) {
+  std::size_t budget = kComparisonBudget;
+  return equivalent_within(a, b, budget);
+}
+
+}  // namespace dts

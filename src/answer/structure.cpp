@@ -1,0 +1,109 @@
+#include "answer/structure.h"
+
+#include <array>
+#include <cstddef>
+
+#include "answer/ascii.h"
+
+namespace dts {
+namespace {
+
+bool opens(char c) { return c == '(' || c == '[' || c == '{'; }
+bool closes(char c) { return c == ')' || c == ']' || c == '}'; }
+
+// The index of the bracket that closes the one at the front, whatever its kind: intervals mix them.
+std::size_t matching_bracket(std::string_view text) {
+  std::size_t depth = 0;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (opens(text[i])) ++depth;
+    if (closes(text[i]) && --depth == 0) return i;
+  }
+  return std::string_view::npos;
+}
+
+// Bytes of the separator at `at`; 0 when there is none. A sqrt[3] is no bracket of a list, but nests as one.
+template <std::size_t n>
+std::size_t separator_at(std::string_view text, std::size_t at, const std::array<std::string_view, n>& separators) {
+  for (const std::string_view separator : separators) {
+    if (text.substr(at, separator.size()) == separator) return separator.size();
+  }
+  return 0;
+}
+
+// Splits at the separators outside all brackets. Nothing when the brackets do not match.
+template <std::size_t n>
+std::optional<std::vector<std::string_view>> split(std::string_view text,
+                                                   const std::array<std::string_view, n>& separators) {
+  std::vector<std::string_view> items;
+  std::size_t depth = 0;
+  std::size_t begin = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    if (closes(text[at]) && depth == 0) return std::nullopt;
+    if (opens(text[at])) ++depth;
+    if (closes(text[at])) --depth;
+    const std::size_t length = depth == 0 ? separator_at(text, at, separators) : 0;
+    if (length > 0) {
+      items.push_back(trim(text.substr(begin, at - begin)));
+      at += length;
+      begin = at;
+    } else {
+      ++at;
+    }
+  }
+  if (depth != 0) return std::nullopt;
+  items.push_back(trim(text.substr(begin)));
+  return items;
+}
+
+constexpr std::array<std::string_view, 1> kComma = {","};
+constexpr std::array<std::string_view, 3> kBare = {",", " or ", " and "};
+constexpr std::array<std::string_view, 1> kUnion = {"\\cup"};
+constexpr std::array<std::string_view, 6> kRelations = {"<=", ">=", "!=", "=", "<", ">"};
+
+}  // namespace
+
+std::optional<Parts> split_parts(std::string_view text) {
+  text = trim(text);
+  if (text.empty()) return std::nullopt;
+  Parts parts;
+  if (opens(text.front()) && matching_bracket(text) == text.size() - 1) {
+    parts.open = text.front();
+    parts.close = text.back();
+    auto items = split(text.substr(1, text.size() - 2), kComma);
+    if (!items) return std::nullopt;
+    parts.items = *std::move(items);
+    if (parts.is_set() && parts.items.size() == 1 && parts.items.front().empty()) parts.items.clear();
+    const bool parenthesised = parts.open == '(' && parts.close == ')' && parts.items.size() == 1;
+    if (parenthesised) return std::nullopt;
+    return parts;
+  }
+  auto items = split(text, kBare);
+  if (!items || items->size() < 2) return std::nullopt;
+  parts.items = *std::move(items);
+  return parts;
+}
+
+std::optional<Relation> split_relation(std::string_view text) {
+  std::optional<Relation> found;
+  std::size_t depth = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    if (opens(text[at])) ++depth;
+    if (closes(text[at]) && depth > 0) --depth;
+    const std::size_t length = depth == 0 ? separator_at(text, at, kRelations) : 0;
+    if (length == 0) {
+      ++at;
+      continue;
+    }
+    if (found) return std::nullopt;
+    found = Relation{trim(text.substr(0, at)), text.substr(at, length), trim(text.substr(at + length))};
+    at += length;
+  }
+  return found;
+}
+
+std::vector<std::string_view> split_union(std::string_view text) {
+  auto items = split(text, kUnion);
+  return items ? *std::move(items) : std::vector<std::string_view>{text};
+}
+
+}  // namespace dts

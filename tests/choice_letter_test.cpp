@@ -1,0 +1,144 @@
+#include "answer/choice_letter.h"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace dts {
+namespace {
+
+struct Example {
+  std::string_view text;
+  char letter;  // '-': none
+};
+
+void expect_all(const std::vector<Example>& examples) {
+  for (const Example& example : examples) {
+    const char letter = choice_letter(example.text);
+    EXPECT_EQ(letter == '\0' ? '-' : letter, example.letter) << example.text;
+  }
+}
+
+TEST(ChoiceLetter, AsSimpleEvalsReadsIt) {
+  expect_all({{"Answer: B", 'B'},
+              {"answer: c", 'C'},
+              {"ANSWER : D", 'D'},
+              {"Answer:A", 'A'},
+              {"Answer:\t$B$", 'B'},
+              {"Answer: $C", 'C'},
+              {"Reasons.\n\nAnswer: D.", 'D'},
+              {"The final answer: B", 'B'},
+              {"Answer: A) 5 eV", 'A'},
+              {"Answer: Boron", 'B'},
+              {"Answer: E", '-'},
+              {"Answer: $LETTER", '-'},
+              {"", '-'}});
+}
+
+TEST(ChoiceLetter, Dressed) {
+  expect_all({{"**Answer: B**", 'B'},
+              {"**Answer:** C", 'C'},
+              {"**Answer**: C", 'C'},
+              {"Answer: **D**", 'D'},
+              {"Answer: (A)", 'A'},
+              {"Answer: [B]", 'B'},
+              {"Answer: \\(C\\)", 'C'},
+              {"Answer: $\\text{D}$", 'D'},
+              {"Answer: $\\boxed{B}$", 'B'},
+              {"Answer: `A`", 'A'},
+              {"### Answer:\n\n**C**", 'C'},
+              {"Answer:\nA compound of iron", '-'},
+              {"\\boxed{A}", 'A'},
+              {"\\boxed{b}", 'B'},
+              {"\\boxed{\\text{C}}", 'C'},
+              {"\\boxed{\\textbf{(D)}}", 'D'},
+              {"\\boxed{\\mathrm{B}}", 'B'},
+              {"\\boxed{(C)}", 'C'},
+              {"\\boxed{D) 5 eV}", 'D'},
+              {"\\boxed{\\text{B: gold}}", 'B'},
+              {"\\fbox{A}", 'A'},
+              {"\\boxed{Boron}", '-'},
+              {"\\boxed{A, C}", '-'},
+              {"\\boxed{7}", '-'},
+              {"\\boxed{", '-'}});
+}
+
+TEST(ChoiceLetter, TheLastStatementCounts) {
+  expect_all({{"Answer: A\nWait, no.\nAnswer: B", 'B'},
+              {"\\boxed{A} then Answer: B", 'B'},
+              {"Answer: B, so \\boxed{C}", 'C'},
+              {"Answer: B (not C, not (D))", 'B'},
+              {"The answer is A.\nAnswer: B\nSo option C is wrong", 'B'}});
+}
+
+TEST(ChoiceLetter, InWords) {
+  expect_all({{"The answer is B.", 'B'},
+              {"the correct answer is (C)", 'C'},
+              {"The correct option is **D**", 'D'},
+              {"So the answer must be A", 'A'},
+              {"The answer is A because it is.", 'A'},
+              {"The answer is A compound.", '-'},
+              {"The answer is option B", 'B'},
+              {"I choose option C.", 'C'},
+              {"choice (b)", 'B'},
+              {"The answer is boron", '-'},
+              {"The answer is a compound", '-'},
+              {"optional B vitamins", '-'}});
+}
+
+TEST(ChoiceLetter, OnTheLastLineOrInBrackets) {
+  expect_all({{"B", 'B'},
+              {"b", 'B'},
+              {"Reasons.\n\nC", 'C'},
+              {"Reasons.\n**D**", 'D'},
+              {"(A)", 'A'},
+              {"B) 5 eV", 'B'},
+              {"C. Gold", 'C'},
+              {"**(D)** it is", 'D'},
+              {"I would go for (C) here.", 'C'},
+              {"first (A), then (B), done", 'B'},
+              {"A compound", '-'},
+              {"E", '-'},
+              {"(x)", '-'},
+              {"No idea.", '-'}});
+}
+
+TEST(ChoiceLetter, AsManyAsThereAre) {
+  EXPECT_EQ(choice_letter("Answer: E", 5), 'E');
+  EXPECT_EQ(choice_letter("Answer: C", 2), '\0');
+}
+
+TEST(ChoiceLetter, HostileText) {
+  static const std::vector<std::string> pieces = {"Answer", ":",       " ",      "\n",     "A",  "b",    "C", "(",
+                                                  ")",      "\\boxed", "\\fbox", "{",      "}",  "$",    "*", "option",
+                                                  "choice", "is",      "the",    "\\text", "\\", "\xff", "z"};
+  std::mt19937_64 random(17);
+  for (int i = 0; i < 50000; ++i) {
+    std::string text;
+    for (std::size_t left = random() % 16; left > 0; --left) text += pieces[random() % pieces.size()];
+    const char letter = choice_letter(text);
+    ASSERT_TRUE(letter == '\0' || (letter >= 'A' && letter <= 'D')) << text;
+    ASSERT_EQ(choice_letter(text + "\nAnswer: D"), 'D') << text;
+  }
+}
+
+// Quadratic code would take hours here.
+TEST(ChoiceLetter, TenMegabytesOfAnything) {
+  constexpr std::size_t kBytes = 10U << 20U;
+  for (const std::string_view piece :
+       {"answer", "answer:", "answer: ", "answer is ", "option ", "choice is ", "\\boxed{", "\\boxed", "(", "*", " ",
+        "\n", "answer:\n", "\\text{", "answer********"}) {
+    std::string text;
+    while (text.size() < kBytes) text += piece;
+    // "answer: answer" has an a after the colon.
+    EXPECT_EQ(choice_letter(text), piece == "answer:" || piece == "answer: " ? 'A' : '\0') << piece;
+    EXPECT_EQ(choice_letter(text += "\nAnswer: C"), 'C') << piece;
+  }
+}
+
+}  // namespace
+}  // namespace dts

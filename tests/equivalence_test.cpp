@@ -1,0 +1,307 @@
+#include "answer/equivalence.h"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "answer/expression.h"
+#include "answer/rational.h"
+#include "dts/answer.h"
+
+namespace dts {
+namespace {
+
+struct Pair {
+  std::string_view a;
+  std::string_view b;
+};
+
+TEST(Equivalent, Same) {
+  const std::vector<Pair> pairs = {
+      // Numbers, however written.
+      {"42", "42.0"},
+      {"0.5", R"(\frac{1}{2})"},
+      {".5", R"(\dfrac12)"},
+      {"1/3", R"(\tfrac{2}{6})"},
+      {R"(2\frac{1}{3})", "7/3"},
+      {R"(-\frac{7}{3})", R"(\frac{-7}{3})"},
+      {R"(1{,}000)", "1000"},
+      {R"(10,\!080)", "10080"},
+      {R"(\$18.90)", "18.9"},
+      {R"(5\text{ cm})", "5"},
+      {R"(15\mbox{ cm}^2)", "15"},
+      {R"(\frac{270}{7}\text{ degrees})", R"(\frac{270}{7})"},
+      {R"(90^\circ)", "90"},
+      {R"(50\%)", "50"},
+      {R"(50\%)", "0.5"},
+      {"12.5%", "1/8"},
+      {R"(3.0 \times 10^{8})", "300000000"},
+      {"1e-3", "0.001"},
+      {R"(10^{30})", "1000000000000000000000000000000"},
+      {"1234567890123456789012345678901234567890123", "1,234,567,890,123,456,789,012,345,678,901,234,567,890,123"},
+      // Closed forms.
+      {R"(\sqrt{8})", R"(2\sqrt{2})"},
+      {R"(\frac{1}{\sqrt{2}})", R"(\frac{\sqrt{2}}{2})"},
+      {R"(\frac{3\pi}{2})", R"(1.5\pi)"},
+      {R"(\pi/2)", R"(\frac{1}{2}\pi)"},
+      {R"(4^{1/2})", "2"},
+      {R"(\sqrt[3]{-8})", "-2"},
+      {R"(\sqrt{2}-\sqrt{2})", "0"},
+      {R"(\left(1+\sqrt5\right)/2)", R"(\frac{1+\sqrt{5}}{2})"},
+      {R"(-\infty)", "-infinity"},
+      // Functions.
+      {"x^2-1", "(x-1)(x+1)"},
+      {"2x+3", "3+2x"},
+      {R"(\frac{ab}{c})", "ab/c"},
+      {R"(2\pi r)", R"(2r\pi)"},
+      {R"(x^{1/2})", R"(\sqrt{x})"},
+      {"6 - 5i", "-5i+6"},
+      // Relations.
+      {"x=5", "5"},
+      {"m+n=33", "33"},
+      {"(x,y)=(1,2)", "(1,2)"},
+      {"y = 2x+3", "y=3+2x"},
+      {"2x = y", "y=2x"},
+      {"x>5", "5<x"},
+      {R"(1 \le x \le 4)", R"(1\leq x\leq 4)"},
+      // Parts.
+      {"(1, 1/2)", R"(\left(1, 0.5\right))"},
+      {R"(\left(3, \frac{\pi}{2}\right))", R"((3,\pi/2))"},
+      {"[0, 1)", "[0,1)"},
+      {R"(\{1,\sqrt2\})", R"(\{\sqrt{2}, 1\})"},
+      {R"(\{\sqrt{8},1\})", R"(\{1, 2\sqrt2\})"},
+      {"1,-2", "-2, 1"},
+      {R"(1 \pm \sqrt{2})", R"(1-\sqrt2, 1+\sqrt2)"},
+      {R"(\pm 3)", R"(\{-3, 3\})"},
+      {R"(x=1 \text{ or } x=2)", "2, 1"},
+      {R"((-\infty,3)\cup(5,\infty))", R"((5,\infty) \cup (-\infty, 3))"},
+      {R"(x \in [0, \tfrac12])", "[0,0.5]"},
+      {R"(\begin{pmatrix} 1/2 \\ 3 \end{pmatrix})", R"(\begin{bmatrix} 0.5 \\ 3 \end{bmatrix})"},
+      // Words.
+      {R"(\text{Friday})", "friday"},
+      {R"(\textbf{(C)})", "C"},
+      {"2516_8", "2516_{8}"},
+      {"", ""},
+  };
+  for (const Pair& pair : pairs) {
+    EXPECT_TRUE(equivalent(pair.a, pair.b)) << pair.a << "  " << pair.b;
+    EXPECT_TRUE(equivalent(pair.b, pair.a)) << pair.b << "  " << pair.a;
+  }
+}
+
+TEST(Equivalent, Different) {
+  const std::vector<Pair> pairs = {
+      {"42", "43"},
+      {"42", ""},
+      {"0.333", "1/3"},
+      {"3.14", R"(\pi)"},
+      {"3.14159265", R"(\pi)"},
+      {"1/2", "1/3"},
+      {"5", "-5"},
+      {R"(50\%)", "5"},
+      {R"(50\%)", "5000"},
+      {"50", "0.5"},
+      {R"(10^{30})", "1000000000000000000000000000001"},
+      {"1234567890123456789012345678901234567890123", "1234567890123456789012345678901234567890124"},
+      {R"(\sqrt{2})", R"(\sqrt{3})"},
+      {"x", "y"},
+      {"2x", "3x"},
+      {"a+c", "2b"},
+      {R"(\sqrt{x^2})", "x"},
+      {"x^2", "2x"},
+      {"x>5", "x<5"},
+      {R"(x \ge 5)", "x>5"},
+      {"x=5", "x=6"},
+      {"(1,2)", "(2,1)"},
+      {"(1,2)", "[1,2]"},
+      {"[0,1)", "[0,1]"},
+      {"(1,2)", "{1,2}"},
+      {"(1,2)", "(1,2,3)"},
+      {R"(\{1,2\})", R"(\{1,3\})"},
+      {R"(\{1,1\})", R"(\{1,2\})"},
+      {"1,2", "1,2,3"},
+      {"1,1,2", "1,2,2"},
+      {"red, blue", "blue, red"},
+      {R"(1 \pm \sqrt{2})", R"(1+\sqrt{2})"},
+      {R"(\pm 3)", "3"},
+      {R"((-\infty,3)\cup(5,\infty))", R"((-\infty,3))"},
+      {R"(\begin{pmatrix} 1 \\ 2 \end{pmatrix})", R"(\begin{pmatrix} 2 \\ 1 \end{pmatrix})"},
+      {"yes", "no"},
+      {"no", "on"},
+      {R"(\infty)", R"(-\infty)"},
+      {"1/0", "2/0"},
+      {"2 3", "6"},
+  };
+  for (const Pair& pair : pairs) {
+    EXPECT_FALSE(equivalent(pair.a, pair.b)) << pair.a << "  " << pair.b;
+    EXPECT_FALSE(equivalent(pair.b, pair.a)) << pair.b << "  " << pair.a;
+  }
+}
+
+std::string random_expression(std::mt19937_64& random) {
+  static const std::vector<std::string> pieces = {"1",
+                                                  "2",
+                                                  "0.5",
+                                                  "12",
+                                                  "x",
+                                                  "y",
+                                                  "(",
+                                                  ")",
+                                                  "[",
+                                                  "]",
+                                                  "{",
+                                                  "}",
+                                                  ",",
+                                                  "+",
+                                                  "-",
+                                                  "*",
+                                                  "/",
+                                                  "^",
+                                                  "=",
+                                                  "<",
+                                                  "\\frac12",
+                                                  "\\sqrt{2}",
+                                                  "\\pi",
+                                                  "\\pm",
+                                                  "\\cup",
+                                                  "\\infty",
+                                                  " ",
+                                                  " or ",
+                                                  "%",
+                                                  "\\{",
+                                                  "\\}",
+                                                  "\\text{cm}",
+                                                  "&",
+                                                  "\\\\",
+                                                  "\\begin{pmatrix}",
+                                                  "\\end{pmatrix}",
+                                                  "e",
+                                                  "\xff"};
+  std::string text;
+  for (std::size_t left = random() % 12; left > 0; --left) text += pieces[random() % pieces.size()];
+  return text;
+}
+
+TEST(Equivalent, IsReflexiveSymmetricAndHoldsForNormalForms) {
+  std::mt19937_64 random(3);
+  for (int i = 0; i < 20000; ++i) {
+    const std::string a = random_expression(random);
+    const std::string b = random() % 2 == 0 ? random_expression(random) : a + (random() % 2 == 0 ? "+0" : "/1");
+    ASSERT_TRUE(equivalent(a, a)) << a;
+    ASSERT_EQ(equivalent(a, b), equivalent(b, a)) << a << "  " << b;
+    const std::string normal = normalise_answer(a);
+    ASSERT_TRUE(equivalent(a, normal)) << a << "  " << normal;
+    ASSERT_EQ(normalise_answer(normal), normal) << a;
+  }
+}
+
+// Votes are counted on normal forms: there, equal rationals must be equal strings.
+TEST(Equivalent, RationalsHaveOneNormalForm) {
+  std::mt19937_64 random(5);
+  for (int i = 0; i < 5000; ++i) {
+    const long p = static_cast<long>(random() % 2001) - 1000;
+    const long q = static_cast<long>(random() % 64) + 1;
+    const long k = static_cast<long>(random() % 9) + 2;
+    const std::string sign = p < 0 ? "-" : "";
+    const std::string upper = std::to_string(std::abs(p));
+    const std::string lower = std::to_string(q);
+    const std::string plain = std::to_string(p) + "/" + lower;
+    const std::string normal = normalise_answer(plain);
+    for (const std::string& other :
+         {sign + "\\frac{" + upper + "}{" + lower + "}",
+          "\\dfrac{" + std::to_string(p * k) + "}{" + std::to_string(q * k) + "}", "$" + plain + "$",
+          std::to_string(p) + "\\cdot" + lower + "^{-1}",
+          sign + std::to_string(std::abs(p) / q) + "\\frac{" + std::to_string(std::abs(p) % q) + "}{" + lower + "}"}) {
+      ASSERT_EQ(normalise_answer(other), normal) << plain << "  " << other;
+    }
+    // And different ones different: the next numerator is another number.
+    ASSERT_NE(normalise_answer(std::to_string(p + 1) + "/" + lower), normal);
+  }
+}
+
+TEST(Rational, TextAndBounds) {
+  EXPECT_EQ(Rational::make(1, -2)->text(), "-0.5");
+  EXPECT_EQ(Rational::make(-4, -6)->text(), "2/3");
+  EXPECT_EQ(Rational::make(0, 7)->text(), "0");
+  EXPECT_FALSE(Rational::make(1, 0));
+  EXPECT_FALSE(Rational::parse(""));
+  EXPECT_FALSE(Rational::parse("."));
+  EXPECT_FALSE(Rational::parse("1.2.3"));
+  EXPECT_FALSE(Rational::parse(std::string(37, '9')));
+  EXPECT_EQ(Rational::parse(std::string(36, '9'))->text(), std::string(36, '9'));
+  EXPECT_FALSE(*Rational::parse(std::string(36, '9')) + *Rational::make(1));
+  EXPECT_FALSE(*Rational::parse(std::string(36, '9')) * *Rational::make(2));
+  EXPECT_EQ(Rational::make(8, 27)->power(*Rational::make(-2, 3))->text(), "2.25");
+  EXPECT_EQ(Rational::make(-32)->root(5)->text(), "-2");
+  EXPECT_FALSE(Rational::make(2)->root(2));
+  EXPECT_FALSE(Rational::make(-4)->root(2));
+  EXPECT_FALSE(Rational::make(0)->power(*Rational::make(-1)));
+}
+
+TEST(Evaluate, RefusesWhatIsNoExpression) {
+  for (const std::string_view text :
+       {"",           " ",        "1+",    "*2",         "(1",    "1)",      "()",
+        "1..2",       "1 2",      "12:05", "yes",        "sqrt",  "sqrt()",  "sqrt[x](2)",
+        "sqrt[1](2)", "sqrt(-1)", "1/0",   "(-8)^(1/3)", "10^36", "10^5000", "infinity-infinity",
+        "5!",         "x_1",      "+-3",   "0^-1"}) {
+    EXPECT_FALSE(evaluate(text)) << text;
+  }
+}
+
+TEST(Evaluate, DeepNestingHasNoValue) {
+  for (const std::string_view open : {"(", "sqrt(", "-(", "2^("}) {
+    std::string text;
+    for (int i = 0; i < 1000; ++i) text += open;
+    text += "1";
+    text += std::string(1000, ')');
+    EXPECT_FALSE(evaluate(text)) << open;
+  }
+}
+
+// What may be spent is bounded, whatever is compared; and within the budget a hostile pair has a verdict.
+TEST(Equivalent, StaysWithinItsBudget) {
+  std::vector<std::string> hostile;
+  for (const std::string_view piece :
+       {"{", "{1,", "(x,", "1,", "x,", "+-1,", "x=1,", "{x,{", "\\cup ", "sqrt(2),", "1 or ", "\\frac{"}) {
+    for (const std::size_t bytes : {std::size_t{4000}, std::size_t{10U << 20U}}) {
+      std::string text;
+      while (text.size() < bytes) text += piece;
+      hostile.push_back(std::move(text));
+    }
+  }
+  for (const std::string& text : hostile) {
+    std::size_t budget = kComparisonBudget;
+    EXPECT_TRUE(equivalent_within(text, text, budget)) << text.substr(0, 20);
+    budget = kComparisonBudget;
+    EXPECT_FALSE(equivalent_within(text, text.substr(0, text.size() / 2) + "7", budget));
+    // All of the budget at the most, and none of it for what is too long to be looked into.
+    EXPECT_LE(budget, kComparisonBudget);
+    if (text.size() > 10000) {
+      EXPECT_EQ(budget, kComparisonBudget);
+    }
+  }
+}
+
+// Sets of irrationals in opposite order are the dearest there are: every item is compared with every other.
+TEST(Equivalent, AnEmptyBudgetMeansDifferent) {
+  std::string up = "{";
+  std::string down = "{";
+  for (int i = 2; i < 200; ++i) {
+    up += "sqrt(" + std::to_string(2 * i * i) + "), ";
+    down += std::to_string(201 - i) + "sqrt(2), ";
+  }
+  up += "0}";
+  down += "0}";
+  std::size_t budget = std::size_t{1} << 40U;
+  EXPECT_TRUE(equivalent_within(up, down, budget));
+  budget = 100;
+  EXPECT_FALSE(equivalent_within(up, down, budget));
+  EXPECT_EQ(budget, 0U);
+}
+
+}  // namespace
+}  // namespace dts
