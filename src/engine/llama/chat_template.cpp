@@ -133,7 +133,13 @@ std::vector<PromptPart> ChatTemplate::render(std::span<const ChatMessage> messag
 
 bool opens_thinking(std::span<const PromptPart> prompt) {
   std::string tail;
-  for (const PromptPart& part : prompt) tail = part.from_message ? std::string() : tail + part.text;
+  for (const PromptPart& part : prompt) {
+    if (part.from_message) {
+      tail.clear();
+    } else {
+      tail += part.text;
+    }
+  }
   const auto opened = tail.rfind("<think>");
   return opened != std::string::npos && tail.find("</think>", opened) == std::string::npos;
 }
