@@ -17,9 +17,9 @@
 #include "cli/output.h"
 #include "cli/terminal.h"
 #include "cli/text.h"
-#include "dts/answer.h"
 #include "dts/error.h"
 #include "eval/dataset.h"
+#include "eval/grade.h"
 #include "eval/metrics.h"
 #include "eval/runner.h"
 #include "eval/store.h"
@@ -122,16 +122,13 @@ eval::Dataset load_questions(const EvalFlags& flags) {
   return dataset;
 }
 
-// The last \boxed{} against the gold answer, both in canonical form.
-eval::Grading plain_grading() {
+eval::Grading grading_of(const eval::DatasetInfo& info) {
   eval::Grading grading;
-  grading.vote = [](const eval::Question&, std::string_view text, bool opens) { return extract_answer(text, opens); };
-  grading.grade = [](const eval::Question& question, std::string_view text, bool opens) {
-    eval::Graded graded;
-    graded.answer = extract_answer(text, opens);
-    graded.extracted = !graded.answer.empty();
-    graded.score = graded.extracted && graded.answer == normalise_answer(question.answer) ? 1.0 : 0.0;
-    return graded;
+  grading.vote = [info](const eval::Question& question, std::string_view text, bool opens) {
+    return eval::answer_for_vote(info, question, text, opens);
+  };
+  grading.grade = [info](const eval::Question& question, std::string_view text, bool opens) {
+    return eval::grade(info, question, text, opens);
   };
   return grading;
 }
@@ -258,7 +255,7 @@ int evaluate(EvalFlags& flags) {
   inputs.dataset = &dataset;
   inputs.variants = std::move(variants);
   inputs.seeds = flags.seeds;
-  inputs.grading = plain_grading();
+  inputs.grading = grading_of(dataset.info);
   inputs.on_row = [&line](const eval::Progress& progress) { line.show(progress); };
   inputs.stopping = [] { return Interrupt::requested(); };
   const bool finished = eval::run_evaluation(inputs, store);

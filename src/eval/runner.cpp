@@ -123,7 +123,7 @@ class Runner {
     row.finished = outcome.winner.has_value();
     if (outcome.winner) {
       const FinishedTrace& winner = outcome.finished[*outcome.winner];
-      const Graded graded =
+      const Grade graded =
           inputs_.grading.grade(*task.question, trajectory_text(document, winner.leaf), document.opens_thinking);
       row.score = graded.score;
       row.extracted = graded.extracted;

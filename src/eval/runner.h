@@ -12,6 +12,7 @@
 #include "dts/search.h"
 #include "dts/vocabulary.h"
 #include "eval/dataset.h"
+#include "eval/grade.h"
 #include "eval/store.h"
 
 namespace dts::eval {
@@ -22,16 +23,10 @@ struct Variant {
   SearchOptions options;  // the seed is the runner's
 };
 
-struct Graded {
-  double score = 0;        // 0..1
-  bool extracted = false;  // an answer was found
-  std::string answer;      // as it was compared
-};
-
 // How this dataset's answers are read and scored.
 struct Grading {
   std::function<std::string(const Question&, std::string_view text, bool opens_thinking)> vote;  // what it votes for
-  std::function<Graded(const Question&, std::string_view text, bool opens_thinking)> grade;
+  std::function<Grade(const Question&, std::string_view text, bool opens_thinking)> grade;
 };
 
 struct Progress {
