@@ -39,7 +39,7 @@ Outline random_outline(std::uint32_t seed, int steps) {
         outline.segments[id].state = draw == 99 ? SegmentState::kFinished : SegmentState::kExhausted;
         if (draw == 98) continue;
         outline.segments[id].label = static_cast<std::int32_t>(outline.labels.size());
-        outline.labels.push_back(random() % 2 == 0 ? "数字の答え" : "an answer that is too long for its place");
+        outline.labels.emplace_back(random() % 2 == 0 ? "数字の答え" : "an answer that is too long for its place");
         outline.best = static_cast<SegmentId>(id);
       }
     }

@@ -3,13 +3,13 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <regex>
@@ -17,8 +17,6 @@
 #include <string>
 #include <utility>
 #include <vector>
-
-extern char** environ;
 
 namespace dts::test {
 
@@ -53,6 +51,7 @@ class CliProcess {
     std::vector<std::string> all = {options.program};
     all.insert(all.end(), arguments.begin(), arguments.end());
     std::vector<char*> argv;
+    argv.reserve(all.size() + 1);
     for (std::string& argument : all) argv.push_back(argument.data());
     argv.push_back(nullptr);
     const int failure = posix_spawnp(&pid_, options.program.c_str(), &actions, nullptr, argv.data(), environ);

@@ -22,7 +22,7 @@ using nlohmann::json;
 class Cli : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    directory_ = std::make_unique<TemporaryDirectory>();
+    models = std::make_unique<TemporaryDirectory>();
     RandomModelOptions options;
     write_random_model(model(), options);
     options.chat_template_none = true;
@@ -35,9 +35,9 @@ class Cli : public testing::Test {
     options.context = 1 << 20;
     write_random_model(model("endless.gguf"), options);
   }
-  static void TearDownTestSuite() { directory_.reset(); }
+  static void TearDownTestSuite() { models.reset(); }
 
-  static std::string model(const std::string& name = "tiny.gguf") { return directory_->file(name); }
+  static std::string model(const std::string& name = "tiny.gguf") { return models->file(name); }
 
   // `dts run -m MODEL ...`: takes no time, and some trajectories finish.
   static std::vector<std::string> run_arguments(std::vector<std::string> more) {
@@ -52,7 +52,7 @@ class Cli : public testing::Test {
   static void write(const std::string& path, std::string_view text) { std::ofstream(path, std::ios::binary) << text; }
 
   // Refused: the exit code, and one line that names what it is about.
-  static void expect_refused(const CliResult& result, int exit_code, std::vector<std::string> named) {
+  static void expect_refused(const CliResult& result, int exit_code, const std::vector<std::string>& named) {
     EXPECT_EQ(result.exit_code, exit_code) << result.err;
     EXPECT_EQ(result.out, "");
     EXPECT_TRUE(result.err.starts_with("dts: ")) << result.err;
@@ -62,7 +62,7 @@ class Cli : public testing::Test {
   }
 
  private:
-  static inline std::unique_ptr<TemporaryDirectory> directory_;
+  static inline std::unique_ptr<TemporaryDirectory> models;
 };
 
 // What is there without a model.
@@ -298,7 +298,7 @@ TEST_F(Cli, RefusesNumbersOutOfRange) {
   };
   for (const auto& [flag, values] : bad) {
     for (const std::string& value : values) {
-      SCOPED_TRACE(flag + " " + value);
+      SCOPED_TRACE(testing::Message() << flag << ' ' << value);
       expect_refused(run({flag, value, "hi"}), 2, {flag});
     }
   }

@@ -116,12 +116,15 @@ class HelpFormatter : public CLI::Formatter {
 
   std::string entry(const std::string& left, const std::string& description) const {
     const int column = static_cast<int>(get_column_width());
+    const std::string next_line = "\n" + std::string(get_column_width(), ' ');
     std::string out = "  " + left;
     bool first = true;
     for (const std::string& line : wrap(description, kHelpWidth - column)) {
-      const bool fits = first && display_width(out) + 2 <= column;
-      out = first ? (fits ? pad(out, column) : out + "\n" + std::string(get_column_width(), ' '))
-                  : out + "\n" + std::string(get_column_width(), ' ');
+      if (first && display_width(out) + 2 <= column) {
+        out = pad(out, column);
+      } else {
+        out += next_line;
+      }
       out += line;
       first = false;
     }
@@ -157,8 +160,8 @@ std::int64_t parse_integer(std::string_view flag, const std::string& value, std:
 }
 
 CLI::Option* add_value(CLI::App& app, const std::string& names, const std::string& value_name,
-                       const std::string& description, std::function<void(const std::string&)> set) {
-  return app.add_option_function<std::string>(names, std::move(set), description)->type_name(value_name)->take_last();
+                       const std::string& description, const std::function<void(const std::string&)>& set) {
+  return app.add_option_function<std::string>(names, set, description)->type_name(value_name)->take_last();
 }
 
 std::vector<std::string> rewrite_arguments(int argc, const char* const* argv) {

@@ -25,7 +25,7 @@ std::int64_t parse_integer(std::string_view flag, const std::string& value, std:
 // An option whose value goes through `set` as text. `names` as CLI11 has them ("-n,--predict"); errors of the parse
 // functions above should name the long one. Given twice, the last one counts.
 CLI::Option* add_value(CLI::App& app, const std::string& names, const std::string& value_name,
-                       const std::string& description, std::function<void(const std::string&)> set);
+                       const std::string& description, const std::function<void(const std::string&)>& set);
 
 // An option that takes one of a few words.
 template <typename T>

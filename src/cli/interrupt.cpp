@@ -1,11 +1,11 @@
 #include "cli/interrupt.h"
 
-#include <signal.h>
 #include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 
 namespace dts::cli {

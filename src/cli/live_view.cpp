@@ -9,6 +9,7 @@
 #include <deque>
 #include <mutex>
 #include <thread>
+#include <utility>
 
 #include "cli/interrupt.h"
 #include "cli/view.h"
@@ -33,8 +34,8 @@ double since(Clock::time_point start) { return std::chrono::duration<double>(Clo
 
 class LiveView : public View {
  public:
-  LiveView(const RunTitle& title, const Terminal& terminal)
-      : title_(title), terminal_(terminal), painter_([this] { paint_loop(); }) {}
+  LiveView(RunTitle title, const Terminal& terminal)
+      : title_(std::move(title)), terminal_(terminal), painter_([this] { paint_loop(); }) {}
 
   ~LiveView() override { close(); }
 

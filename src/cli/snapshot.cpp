@@ -25,7 +25,7 @@ std::vector<Token> last_tokens(const Tree& tree, SegmentId leaf, std::size_t cou
 
 // A token alone: its spaces are the neighbours' business, unless it is nothing else.
 std::string token_text(const std::string& piece) {
-  const std::string text = one_line(piece);
+  std::string text = one_line(piece);
   if (!text.empty()) return text;
   if (piece.find('\n') != std::string::npos) return "\\n";
   return piece.empty() ? "(empty)" : "(space)";
