@@ -7,10 +7,8 @@
 PRESET ?= release
 JOBS ?= $(shell nproc)
 BUILD := build/$(PRESET)
-# What `dts run` is given: a question for the built-in model.
-QUESTION := Mara has 87 plates. Nora has 26 fewer plates than Mara. Ella has 37 fewer plates than Nora. \
-  Theo has 3 times as many plates as Ella. How many plates do they have together?
-ARGS ?= --method dts-stable "$(QUESTION)"
+# What `dts run` is given.
+ARGS ?= --method dts-stable --example 1
 # For the first configuration of a build directory; `make configure` applies them to an existing one.
 CMAKE_ARGS ?=
 

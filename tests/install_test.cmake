@@ -26,5 +26,5 @@ run("${WORK_DIR}/build/ask" "${WORK_DIR}/prefix/share/dts/dts-nano.gguf" "Find t
 if(NOT output MATCHES "boxed")
   message(FATAL_ERROR "ask printed\n${output}and should have boxed its answer")
 endif()
-run("${WORK_DIR}/prefix/bin/dts" --version)
+run("${WORK_DIR}/prefix/bin/dts" run --example 1)
 file(REMOVE_RECURSE "${WORK_DIR}")
