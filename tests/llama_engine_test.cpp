@@ -6,14 +6,16 @@
 #include <cmath>
 #include <cstdint>
 #include <memory>
+#include <ostream>
 #include <random>
+#include <span>
+#include <utility>
 #include <vector>
 
 #include "dts/engine.h"
 #include "dts/error.h"
 #include "dts/llama.h"
 #include "engine/llama/engine.h"
-#include "engine/llama/memory_plan.h"
 #include "llama_models.h"
 
 namespace dts {
@@ -89,13 +91,13 @@ class RandomDriver {
   int room() const { return engine_->info().max_branches - static_cast<int>(branches_.size()); }
 
   void open() {
-    branches_.push_back({engine_->open(), {}});
+    branches_.emplace_back(engine_->open(), History());
     prefill(branches_.size() - 1);
   }
 
   void prefill(std::size_t index) {
     Call call;
-    for (unsigned count = 1 + roll(roll(4) == 0 ? 400 : 20); count > 0; --count) call.tokens.push_back(any_token());
+    for (unsigned count = 1 + roll(roll(3) == 0 ? 128 : 20); count > 0; --count) call.tokens.push_back(any_token());
     engine_->prefill(branches_[index].first, call.tokens);
     branches_[index].second.push_back(call);
   }
@@ -106,7 +108,7 @@ class RandomDriver {
       open();
     } else if (kind < 6 && room() > 0) {
       const auto parent = branches_[roll(static_cast<unsigned>(branches_.size()))];
-      branches_.push_back({engine_->fork(parent.first), parent.second});
+      branches_.emplace_back(engine_->fork(parent.first), parent.second);
     } else if (kind < 9) {
       const auto at = branches_.begin() + roll(static_cast<unsigned>(branches_.size()));
       engine_->release(at->first);
@@ -125,6 +127,7 @@ class RandomDriver {
     }
     std::shuffle(chosen.begin(), chosen.end(), random_);
     std::vector<Feed> feeds;
+    feeds.reserve(chosen.size());
     for (const std::size_t i : chosen) {
       feeds.push_back({.branch = branches_[i].first, .token = any_token(), .draw = random_(), .spec = &kSpec});
     }
@@ -156,7 +159,7 @@ struct Setting {
   float tolerance;  // 0: to the last bit
 };
 
-void PrintTo(const Setting& setting, std::ostream* out) { *out << setting.name; }
+std::ostream& operator<<(std::ostream& out, const Setting& setting) { return out << setting.name; }
 
 class LlamaEngineProperty : public ::testing::TestWithParam<Setting> {};
 
@@ -213,10 +216,17 @@ class LlamaEngineTest : public ::testing::Test {
     return model;
   }
 
+  static void prefill(Engine& engine, BranchId branch, std::span<const Token> tokens) {
+    const auto chunk = static_cast<std::size_t>(engine.info().prefill_chunk);
+    for (; !tokens.empty(); tokens = tokens.subspan(std::min(chunk, tokens.size()))) {
+      engine.prefill(branch, tokens.first(std::min(chunk, tokens.size())));
+    }
+  }
+
   static std::vector<Token> some_tokens(int count, unsigned seed) {
     std::mt19937 random(seed);
-    std::vector<Token> tokens;
-    for (int i = 0; i < count; ++i) tokens.push_back(static_cast<Token>(random() % 500));
+    std::vector<Token> tokens(static_cast<std::size_t>(count));
+    for (Token& token : tokens) token = static_cast<Token>(random() % 500);
     return tokens;
   }
 };
@@ -226,18 +236,21 @@ TEST_F(LlamaEngineTest, GrowingInBothDirectionsChangesNoBit) {
   const auto engine = make_llama_engine(model(), options);
   std::vector<std::pair<BranchId, History>> branches(1);
   branches[0].first = engine->open();
-  branches[0].second.push_back({.tokens = some_tokens(505, 1)});
-  engine->prefill(branches[0].first, branches[0].second[0].tokens);
+  for (unsigned chunk = 0; chunk < 5; ++chunk) {
+    branches[0].second.push_back({.tokens = some_tokens(101, chunk)});
+    engine->prefill(branches[0].first, branches[0].second.back().tokens);
+  }
   // Past 8, 16 and 32 streams and past 512 cells on the way.
   for (unsigned step = 0; step < 12; ++step) {
     for (int fork = 0; fork < 4 && branches.size() < 40; ++fork) {
       const auto parent = branches[step % branches.size()];
-      branches.push_back({engine->fork(parent.first), parent.second});
+      branches.emplace_back(engine->fork(parent.first), parent.second);
     }
     std::vector<Feed> feeds;
+    feeds.reserve(branches.size());
     for (std::size_t i = 0; i < branches.size(); ++i) {
       feeds.push_back({.branch = branches[i].first,
-                       .token = static_cast<Token>((i * 37 + step * 11) % 500),
+                       .token = static_cast<Token>((i * 37 + std::size_t{step} * 11) % 500),
                        .draw = i * 1000 + step,
                        .spec = &kSpec});
     }
@@ -255,7 +268,7 @@ TEST_F(LlamaEngineTest, ALaterSearchIsNotChangedByAnEarlierOne) {
   const LlamaEngineOptions options{.max_branches = 4, .context_length = 2000, .threads = 1};
   const auto engine = make_llama_engine(model(), options);
   const BranchId old = engine->open();  // long enough to have grown the cache, which the next one gives back
-  for (unsigned chunk = 0; chunk < 3; ++chunk) engine->prefill(old, some_tokens(500, chunk));
+  prefill(*engine, old, some_tokens(1500, 1));
   step_one(*engine, old, 5, 5);
   engine->release(old);
   History history = {{.tokens = some_tokens(30, 9)}};
@@ -274,10 +287,8 @@ TEST_F(LlamaEngineTest, ABranchHoldsExactlyTheContext) {
         make_llama_engine(model(), {.max_branches = 3, .context_length = 767, .threads = 1, .kv_layout = layout});
     const BranchId branch = engine->open();
     const BranchId beside = engine->open();
-    engine->prefill(branch, some_tokens(512, 1));
-    engine->prefill(branch, some_tokens(254, 2));
-    engine->prefill(beside, some_tokens(512, 3));
-    engine->prefill(beside, some_tokens(255, 4));
+    prefill(*engine, branch, some_tokens(766, 1));
+    prefill(*engine, beside, some_tokens(767, 2));
     step_one(*engine, branch, 1, 1);  // the 767th token, padded beside a branch that is full
     EXPECT_THROW(step_one(*engine, branch, 1, 1), Error);
     EXPECT_THROW(engine->prefill(beside, some_tokens(1, 1)), Error);
@@ -290,14 +301,11 @@ TEST_F(LlamaEngineTest, ABranchHoldsExactlyTheContext) {
 TEST_F(LlamaEngineTest, AFullPoolIsAnErrorAndABranchThatEndsMakesRoom) {
   const LlamaEngineOptions options{
       .max_branches = 3, .context_length = 1000, .threads = 1, .kv_layout = KvLayout::kUnified};
-  const MemoryPlan plan = plan_memory_within(model(), options, 4'000'000);
-  ASSERT_GE(plan.cells, 1000);
-  ASSERT_LT(plan.cells, 2000) << "the pool is to be too small for all";
+  MemoryPlan plan = plan_memory(model(), options);
+  plan.first_cells = 512;
+  plan.cells = 1280;  // too few for all
   const auto engine = make_llama_engine_as_planned(model(), options, plan);
-  const auto fill = [&](BranchId branch) {
-    engine->prefill(branch, some_tokens(500, 1));
-    engine->prefill(branch, some_tokens(499, 2));
-  };
+  const auto fill = [&](BranchId branch) { prefill(*engine, branch, some_tokens(999, 1)); };
   const BranchId first = engine->open();
   fill(first);
   const BranchId second = engine->open();
@@ -325,7 +333,7 @@ TEST_F(LlamaEngineTest, MisuseIsAnErrorAndLeavesTheEngineUsable) {
     EXPECT_THROW(engine->release(-1), Error);
     EXPECT_THROW(engine->prefill(5, some_tokens(1, 1)), Error);
     const BranchId a = engine->open();
-    EXPECT_THROW(engine->prefill(a, some_tokens(513, 1)), Error) << "more than a chunk";
+    EXPECT_THROW(engine->prefill(a, some_tokens(engine->info().prefill_chunk + 1, 1)), Error) << "more than a chunk";
     const std::vector<Token> outside = {engine->info().n_vocab};
     EXPECT_THROW(engine->prefill(a, outside), Error);
     engine->prefill(a, {});

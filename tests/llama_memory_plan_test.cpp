@@ -16,7 +16,7 @@
 namespace dts {
 namespace {
 
-constexpr std::int64_t kMiB = 1024 * 1024;
+constexpr std::int64_t kMiB = std::int64_t{1024} * 1024;
 
 const LlamaModel& model() {
   static const LlamaModel model({.path = write_model("plan", tiny_options())});
@@ -33,7 +33,7 @@ std::string refusal(const LlamaEngineOptions& options, std::int64_t available) {
 }
 
 // tiny: 2 layers x (2 KV heads x 32) x K and V x 2 bytes.
-constexpr std::int64_t kBytesPerCell = 2 * 64 * 2 * 2;
+constexpr std::int64_t kBytesPerCell = std::int64_t{2} * 64 * 2 * 2;
 
 TEST(MemoryPlan, CountsEveryCell) {
   const MemoryPlan plan = plan_memory_within(model(), {.max_branches = 48, .context_length = 4000}, 1024 * kMiB);
@@ -71,7 +71,7 @@ TEST(MemoryPlan, RefusesWithTheBytesAndTheFlags) {
 }
 
 TEST(MemoryPlan, WithoutAWishTakesWhatFits) {
-  const MemoryPlan roomy = plan_memory_within(model(), {.max_branches = 4}, 16 * 1024 * kMiB);
+  const MemoryPlan roomy = plan_memory_within(model(), {.max_branches = 4}, 16384 * kMiB);
   EXPECT_EQ(roomy.context_length, model().training_context());
   const MemoryPlan tight = plan_memory_within(model(), {.max_branches = 48}, 256 * kMiB);
   EXPECT_LT(tight.context_length, model().training_context());
@@ -86,7 +86,7 @@ TEST(MemoryPlan, APoolNeedsNotHoldAllBranchesAtFullLength) {
   EXPECT_GE(plan.cells, 30'000);
   EXPECT_LT(plan.cells, 48 * 30'000);
   EXPECT_LE(plan.needed_bytes(), plan.available_bytes);
-  EXPECT_EQ(plan_memory_within(model(), options, 64 * 1024 * kMiB).cells / 256, (48 * 30'000 + 256) / 256);
+  EXPECT_EQ(plan_memory_within(model(), options, 65536 * kMiB).cells / 256, (48 * 30'000 + 256) / 256);
 }
 
 TEST(MemoryPlan, OptionsOutsideTheirRangeAreUsageErrors) {

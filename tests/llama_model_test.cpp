@@ -23,7 +23,7 @@ std::string read_file(const std::string& path) {
 }
 
 std::string write_file(const std::string& name, const std::string& bytes) {
-  const std::string path = scratch_file(name);
+  std::string path = scratch_file(name);
   std::ofstream(path, std::ios::binary) << bytes;
   return path;
 }
@@ -33,7 +33,7 @@ std::string load_error(const std::string& path) {
   try {
     const LlamaModel model({.path = path});
   } catch (const Error& error) {
-    const std::string text = error.what();
+    std::string text = error.what();
     EXPECT_NE(text.find(path), std::string::npos) << text;
     EXPECT_EQ(text.find('\n'), std::string::npos) << text;
     return text;

@@ -35,7 +35,7 @@ inline std::string vocabulary_file(const std::string& name) {
 }
 
 inline std::string write_model(const std::string& name, const RandomModelOptions& options) {
-  const std::string path = scratch_file(name + ".gguf");
+  std::string path = scratch_file(name + ".gguf");
   write_random_model(path, options);
   return path;
 }

@@ -36,7 +36,7 @@ struct ContextSettings {
   bool flash_attention = false;
   ggml_type kv_type = GGML_TYPE_F16;
   int ubatch = 128;  // tokens evaluated at once
-  int batch = 512;   // tokens a call may carry
+  int batch = 128;   // tokens a call may carry
   int outputs = 1;   // rows of logits a call may ask for
   // A step's rows are padded to at least, and to a multiple of, so many: then a row's logits do not depend on how many
   // others there are.

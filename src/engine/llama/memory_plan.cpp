@@ -28,9 +28,11 @@ int round_up(std::int64_t tokens) {
 // Streams above those of the branches, for padding.
 int spare_streams(const ContextSettings& settings) { return std::max(1, settings.least_rows - 1); }
 
-std::string gibibytes(std::int64_t bytes) {
-  const double mebibytes = static_cast<double>(bytes) / (1024.0 * 1024.0);
-  return mebibytes >= 1024.0 ? fmt::format("{:.1f} GiB", mebibytes / 1024.0) : fmt::format("{:.1f} MiB", mebibytes);
+std::string human(std::int64_t bytes) {
+  const double kibibytes = static_cast<double>(bytes) / 1024.0;
+  if (kibibytes < 1024.0) return fmt::format("{:.1f} KiB", kibibytes);
+  return kibibytes < 1024.0 * 1024.0 ? fmt::format("{:.1f} MiB", kibibytes / 1024.0)
+                                     : fmt::format("{:.1f} GiB", kibibytes / (1024.0 * 1024.0));
 }
 
 std::string_view to_string(KvType type) { return type == KvType::kF16 ? "f16" : "q8_0"; }
@@ -133,7 +135,7 @@ class Planner {
     if (options_.kv_layout == KvLayout::kStreams && options_.max_branches > 1) advice += ", use --kv unified";
     throw Error(fmt::format("{} {} of {} tokens need {}, and {} are free on the {}: {}", options_.max_branches,
                             options_.max_branches == 1 ? "branch" : "branches", context_length,
-                            gibibytes(wanted.needed_bytes()), gibibytes(wanted.available_bytes),
+                            human(wanted.needed_bytes()), human(wanted.available_bytes),
                             model_.on_gpu ? "GPU" : "machine", advice));
   }
 
@@ -210,8 +212,8 @@ ContextSettings context_settings(const LlamaModel::Impl& model, const LlamaEngin
     settings.least_rows = model.facts.rows_in_fours ? 4 : (lone_row_differs ? 2 : 1);
   }
   settings.outputs = options.max_branches + spare_streams(settings);  // llama.cpp wants one a sequence at least
-  settings.batch = 512;
   settings.ubatch = std::max((settings.outputs + 63) / 64 * 64, model.on_gpu ? 512 : 128);
+  settings.batch = settings.ubatch;  // the most that a cancelled prefill still computes
   return settings;
 }
 
@@ -219,7 +221,7 @@ std::string MemoryPlan::to_string() const {
   const bool pool = layout == KvLayout::kUnified;
   std::string text = fmt::format(
       "KV cache: {}, {}, {} a token{}\n", pool ? "one pool of cells" : "one stream a branch", dts::to_string(kv_type),
-      gibibytes(bytes_per_cell),
+      human(bytes_per_cell),
       flash_attention ? (kv_type == KvType::kQ8_0 ? ", flash attention (q8_0 needs it)" : ", flash attention") : "");
   if (pool) {
     text += fmt::format("  starts with {} cells, grows to {} for {} branches of up to {} tokens\n", first_cells, cells,
@@ -228,9 +230,9 @@ std::string MemoryPlan::to_string() const {
     text += fmt::format("  starts with {} streams of {} cells, grows to {} of {} ({} tokens a branch)\n", first_streams,
                         first_cells, streams, cells, context_length);
   }
-  text += fmt::format("  at most {}: {} cache, {} while growing, {} to compute\n", gibibytes(needed_bytes()),
-                      gibibytes(kv_bytes), gibibytes(growth_bytes), gibibytes(compute_bytes));
-  text += fmt::format("  of {} free\n", gibibytes(available_bytes));
+  text += fmt::format("  at most {}: {} cache, {} while growing, {} to compute\n", human(needed_bytes()),
+                      human(kv_bytes), human(growth_bytes), human(compute_bytes));
+  text += fmt::format("  of {} free\n", human(available_bytes));
   return text;
 }
 
