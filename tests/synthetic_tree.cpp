@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dts/vote.h"
@@ -102,7 +103,13 @@ class Grower {
       tree_.close(branch.leaf, SegmentState::kFinished);
       std::string answer = kAnswers[random_() % kAnswers.size()];
       if (!shape_.hostile.empty() && one_in(2)) answer = shape_.hostile;
-      finished_.push_back({branch.leaf, length, step, branch.logprob / length, answer});
+      FinishedTrace trace;
+      trace.leaf = branch.leaf;
+      trace.length = length;
+      trace.step = step;
+      trace.mean_logprob = branch.logprob / length;
+      trace.answer = answer;
+      finished_.push_back(std::move(trace));
       return false;
     }
     if (tree_.segment(branch.leaf).end() >= shape_.max_tokens) {
