@@ -215,6 +215,8 @@ TEST(Text, WritesNumbersForPeople) {
   EXPECT_EQ(grouped(999), "999");
   EXPECT_EQ(grouped(1000), "1,000");
   EXPECT_EQ(grouped(-1234567), "-1,234,567");
+  EXPECT_EQ(counted(1, "token"), "1 token");
+  EXPECT_EQ(counted(2000, "token"), "2,000 tokens");
   EXPECT_EQ(scaled(0), "0");
   EXPECT_EQ(scaled(999), "999");
   EXPECT_EQ(scaled(999.9), "1.00 k");

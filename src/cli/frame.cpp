@@ -55,7 +55,7 @@ Lines title_lines(const RunTitle& title, const RunState& state, int width, const
 Lines count_lines(const RunTitle& title, const RunState& state, int width, const Glyphs& glyphs) {
   const Snapshot& s = state.snapshot;
   const Account& a = s.account;
-  const std::string progress = fmt::format("step {}, {} decisions", grouped(s.step), grouped(a.branch_events));
+  const std::string progress = fmt::format("step {}, {}", grouped(s.step), counted(a.branch_events, "decision"));
   const std::string lost = fmt::format("{} exhausted", a.exhausted);
   const auto name = [](std::string_view text) { return indented().add(pad(text, 9), Style::kDim); };
   const auto counter = [&](std::string_view what, int value, int total, Style style, const std::string& after) {

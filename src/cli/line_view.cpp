@@ -39,8 +39,8 @@ class LineView : public View {
     std::string leading;
     if (!s.votes.empty())
       leading = fmt::format(", leading {} ({})", shorten(s.votes.front().answer, 24), s.votes.front().votes);
-    line(fmt::format("step {}: {} live, {} finished, {} decisions, {} tokens{}", grouped(s.step), s.live, s.finished,
-                     grouped(s.account.branch_events), grouped(s.account.unique_tokens), leading));
+    line(fmt::format("step {}: {} live, {} finished, {}, {}{}", grouped(s.step), s.live, s.finished,
+                     counted(s.account.branch_events, "decision"), counted(s.account.unique_tokens, "token"), leading));
   }
 
   void stopping() override { line("stopping: the answer so far follows"); }

@@ -72,23 +72,27 @@ std::string_view why(StopReason reason) {
 
 class AccountText {
  public:
-  explicit AccountText(bool colour) : colour_(colour) {}
+  AccountText(int width, bool colour) : width_(width), colour_(colour) {}
 
   void row(std::string_view name, std::string_view value) {
-    text_ += styled(pad(name, kNameWidth), Style::kDim, colour_).append(value).append("\n");
+    for (const std::string& line : wrap(value, width_ - kNameWidth)) {
+      text_ += styled(pad(name, kNameWidth), Style::kDim, colour_).append(line).append("\n");
+      name = "";
+    }
   }
   const std::string& text() const { return text_; }
 
  private:
+  int width_;
   bool colour_;
   std::string text_;
 };
 
-std::string account(const TreeDocument& document, const Glyphs& glyphs, bool colour) {
+std::string account(const TreeDocument& document, const Glyphs& glyphs, int width, bool colour) {
   const Outcome& outcome = document.outcome;
   const Account& a = outcome.account;
   const TreeTimes& t = document.times;
-  AccountText out(colour);
+  AccountText out(width, colour);
   out.row("method", fmt::format("{} {} {}", document.options.method.name, glyphs.separator,
                                 describe_settings(document.options, glyphs)));
   out.row("model", fmt::format("{} {} {}", one_line(document.model), glyphs.separator,
@@ -212,7 +216,7 @@ std::string report_text(const TreeDocument& document, const Terminal& terminal) 
     out += picture(document, terminal, width);
   }
   heading("account");
-  return out + account(document, g, terminal.colour);
+  return out + account(document, g, width, terminal.colour);
 }
 
 }  // namespace dts::cli

@@ -70,6 +70,10 @@ std::string grouped(std::int64_t number) {
   return digits;
 }
 
+std::string counted(std::int64_t number, std::string_view noun) {
+  return fmt::format("{} {}{}", grouped(number), noun, number == 1 ? "" : "s");
+}
+
 std::string seconds(double value) {
   if (value < 10) return fmt::format("{:.2f} s", value);
   if (value < 60) return fmt::format("{:.1f} s", value);

@@ -34,8 +34,9 @@ std::string pad(std::string_view text, int width);
 // Breaks printable text into lines of at most `width` cells, at spaces where there are some.
 std::vector<std::string> wrap(std::string_view text, int width);
 
-std::string grouped(std::int64_t number);  // 12,345,678
-std::string seconds(double value);         // 0.42 s, 12.3 s, 4 min 03 s
-std::string scaled(double value);          // 1.23 k, 45.6 M, 789 G
+std::string grouped(std::int64_t number);                         // 12,345,678
+std::string counted(std::int64_t number, std::string_view noun);  // 1 decision, 2,000 decisions
+std::string seconds(double value);                                // 0.42 s, 12.3 s, 4 min 03 s
+std::string scaled(double value);                                 // 1.23 k, 45.6 M, 789 G
 
 }  // namespace dts::cli
