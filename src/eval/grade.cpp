@@ -1,7 +1,7 @@
 #include "eval/grade.h"
 
 #include <cstddef>
-#include <map>
+#include <optional>
 
 #include "answer/ascii.h"
 #include "answer/choice_letter.h"
@@ -113,21 +113,6 @@ Grade grade(const DatasetInfo& dataset, const Question& question, std::string_vi
                          : result.answer == question.answer;
   result.score = right ? 1 : 0;
   return result;
-}
-
-double mean_of_task_means(std::span<const TaskScore> scores) {
-  struct Sum {
-    double score = 0;
-    double count = 0;
-  };
-  std::map<std::string_view, Sum> tasks;
-  for (const TaskScore& one : scores) {
-    tasks[one.task].score += one.score;
-    tasks[one.task].count += 1;
-  }
-  double total = 0;
-  for (const auto& [task, sum] : tasks) total += sum.score / sum.count;
-  return tasks.empty() ? 0 : total / static_cast<double>(tasks.size());
 }
 
 }  // namespace dts::eval

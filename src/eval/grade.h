@@ -1,7 +1,6 @@
 // What a trajectory answers, and whether it is right: by the rules that each dataset's own scorers use.
 #pragma once
 
-#include <span>
 #include <string>
 #include <string_view>
 
@@ -33,14 +32,5 @@ std::string answer_for_vote(const DatasetInfo& dataset, const Question& question
 // Integers and numbers are right when their values are equal, exactly; mathematics when equivalent() says so; letters
 // when they are the same; LiveBench by its own scorers.
 Grade grade(const DatasetInfo& dataset, const Question& question, std::string_view trajectory, bool opens_thinking);
-
-struct TaskScore {
-  std::string_view task;
-  double score = 0;
-};
-
-// LiveBench's category score: the mean over tasks of the means within each, so that every task weighs the same, however
-// many questions it has. 0 without any.
-double mean_of_task_means(std::span<const TaskScore> scores);
 
 }  // namespace dts::eval

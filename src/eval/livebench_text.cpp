@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
-#include <cstring>
 #include <utility>
 
 #include "answer/ascii.h"
@@ -91,18 +90,23 @@ bool is_at(std::string_view text, std::size_t at, std::string_view what) {
 
 }  // namespace
 
-// std::string_view::find looks at every first character it meets; memmem does not.
+// By the last character of what is sought: models repeat backslashes, stars and opening brackets more than those.
 std::size_t find_text(std::string_view text, std::string_view what, std::size_t from) {
-  if (from >= text.size()) return kNone;
-  const void* found = memmem(text.data() + from, text.size() - from, what.data(), what.size());
-  return found == nullptr ? kNone : static_cast<std::size_t>(static_cast<const char*>(found) - text.data());
+  const std::size_t before = what.size() - 1;
+  for (std::size_t last = text.find(what.back(), from + before); last != kNone;
+       last = text.find(what.back(), last + 1)) {
+    if (is_at(text, last - before, what)) return last - before;
+  }
+  return kNone;
 }
 
 std::size_t rfind_text(std::string_view text, std::string_view what) {
-  if (find_text(text, what) == kNone) return kNone;
-  std::size_t at = text.size() - what.size();
-  while (!is_at(text, at, what)) --at;
-  return at;
+  const std::size_t before = what.size() - 1;
+  for (std::size_t last = text.rfind(what.back()); last != kNone && last >= before;
+       last = text.rfind(what.back(), last - 1)) {
+    if (is_at(text, last - before, what)) return last - before;
+  }
+  return kNone;
 }
 
 std::string without_thinking(std::string_view text, bool opens_thinking) {

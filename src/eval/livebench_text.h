@@ -13,7 +13,8 @@ namespace dts::eval {
 // whatever comes before a </think> that is left. Thinking that never ends stays, as it does there.
 std::string without_thinking(std::string_view text, bool opens_thinking);
 
-// As std::string_view's, but quick where the first character of what is sought is all there is in the text.
+// As std::string_view's, but quick where the first character of what is sought is all there is in the text. What is
+// sought is not empty; for rfind_text it has two characters at least.
 std::size_t find_text(std::string_view text, std::string_view what, std::size_t from = 0);
 std::size_t rfind_text(std::string_view text, std::string_view what);
 
