@@ -107,7 +107,7 @@ int bench(BenchFlags& flags) {
   }
   const LlamaModel model(model_options);
   flags.bench.engine = flags.model.engine(0, 0);
-  std::string text = fmt::format("{}, {} layers' worth of {:.0f} M parameters\n", model.name(), model.architecture(),
+  std::string text = fmt::format("{} ({}), {:.0f} M parameters\n", model.name(), model.architecture(),
                                  static_cast<double>(model.parameters()) / 1e6);
   if (!flags.json) write_stdout(text + kHeader);
   const bench::StepBenchResult result = bench::run_step_bench(model, flags.bench, [&](const bench::StepTimes& times) {
