@@ -129,6 +129,7 @@ class LoadingLine {
   Clock::time_point start_ = Clock::now();
 };
 
+// Null when it was interrupted.
 std::unique_ptr<LlamaModel> load_model(const RunFlags& flags, const Terminal& terminal) {
   const ModelFileGuard file(flags.model.path.empty() ? find_builtin_model() : ModelFile{flags.model.path});
   if (file.get().stand_in && !flags.quiet) {
@@ -143,7 +144,12 @@ std::unique_ptr<LlamaModel> load_model(const RunFlags& flags, const Terminal& te
     line.show(fraction);
     return !Interrupt::requested();
   };
-  return std::make_unique<LlamaModel>(options);
+  try {
+    return std::make_unique<LlamaModel>(options);
+  } catch (const Error&) {
+    if (Interrupt::requested()) return nullptr;
+    throw;
+  }
 }
 
 void print_facts(const LlamaModel& model, const MemoryPlan& plan) {
@@ -271,6 +277,10 @@ int run(const RunFlags& flags) {
   const Terminal terminal = detect_terminal(STDERR_FILENO, flags.no_colour);
   const Clock::time_point start = Clock::now();
   const std::unique_ptr<LlamaModel> model = load_model(flags, terminal);
+  if (!model) {
+    print_error("interrupted while the model was being loaded");
+    return kExitUnfinished;
+  }
   document.model = model->name();
   options.sampling = flags.sampling.over(model->recommended_sampling());
   validate(options, model->vocabulary().size());
