@@ -64,8 +64,10 @@ BareLoop::BareLoop(llama_model* model, const BareLoopOptions& options) : impl_(s
   params.flash_attn_type = options.flash_attention ? LLAMA_FLASH_ATTN_TYPE_ENABLED : LLAMA_FLASH_ATTN_TYPE_DISABLED;
   impl_->context = llama_init_from_model(model, params);
   if (impl_->context == nullptr) throw Error("the bare loop's context could not be made");
-  const ggml_threadpool_params pool = ggml_threadpool_params_default(options.threads);
-  impl_->threadpool = ggml_threadpool_new(const_cast<ggml_threadpool_params*>(&pool));
+  ggml_threadpool_params pool = ggml_threadpool_params_default(options.threads);
+  // The two are measured in turn: by default the pool would go on spinning into the other's step.
+  pool.poll = 0;
+  impl_->threadpool = ggml_threadpool_new(&pool);
   llama_attach_threadpool(impl_->context, impl_->threadpool, impl_->threadpool);
   impl_->batch = llama_batch_init(std::max(kPrefill, options.branches), 0, 1);
 }
