@@ -116,6 +116,14 @@ TEST(ChatTemplate, AThinkTagInAMessageDoesNotOpenThinking) {
   EXPECT_TRUE(opens_thinking(render(source + "<think>", {{"user", "</think>"}})));
 }
 
+TEST(ChatTemplate, InvalidUtf8PassesThrough) {
+  for (const char* name : {"Qwen-Qwen3-0.6B", "deepseek-ai-DeepSeek-R1-Distill-Qwen-32B", "Qwen-QwQ-32B"}) {
+    const std::string text =
+        join(render(template_source(name), {{"user", "\xff\xc3("}, {"assistant", "\xed\xa0"}, {"user", "\xf8"}}));
+    EXPECT_NE(text.find("\xff\xc3("), std::string::npos) << name;
+  }
+}
+
 TEST(ChatTemplate, RefusalsAndMistakesAreOneLine) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"{{ raise_exception('roles must alternate') }}", "roles must alternate"},

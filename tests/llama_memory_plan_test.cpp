@@ -11,6 +11,7 @@
 #include "dts/llama.h"
 #include "engine/llama/memory_plan.h"
 #include "engine/llama/system.h"
+#include "engine/llama/tiers.h"
 #include "llama_models.h"
 
 namespace dts {
@@ -42,10 +43,30 @@ TEST(MemoryPlan, CountsEveryCell) {
   EXPECT_EQ(plan.cells, 4096);
   EXPECT_EQ(plan.context_length, 4000);
   EXPECT_EQ(plan.kv_bytes, kBytesPerCell * 49 * 4096);
-  EXPECT_EQ(plan.growth_bytes, kBytesPerCell * 32 * 4096) << "from 32 to 49 streams; from 2048 to 4096 cells is less";
-  EXPECT_LT(plan.first_streams, 10);
-  EXPECT_LE(plan.first_cells, 512);
+  EXPECT_EQ(plan.growth_bytes, kBytesPerCell * 25 * 4096) << "from 25 to 49 streams; from 2048 to 4096 cells is less";
+  EXPECT_EQ(plan.first_streams, 13);
+  EXPECT_EQ(plan.first_cells, 512);
   EXPECT_LT(plan.needed_bytes(), plan.available_bytes);
+}
+
+TEST(MemoryPlan, TiersAreHalvesOfTheFullSize) {
+  EXPECT_EQ(tier_for(1, 49, 1), 1);
+  EXPECT_EQ(tier_for(8, 49, 1), 13);
+  EXPECT_EQ(tier_for(14, 49, 1), 25);
+  EXPECT_EQ(tier_for(26, 49, 1), 49);
+  EXPECT_EQ(tier_for(49, 49, 1), 49);
+  EXPECT_EQ(tier_for(1, 256, 256), 256);
+  EXPECT_EQ(tier_for(513, 3072, 256), 768);
+  EXPECT_EQ(tier_for(769, 3072, 256), 1536);
+  for (int full = 256; full < 40'000; full += 256) {
+    for (int needed = 1; needed <= full; needed += 97) {
+      const int tier = tier_for(needed, full, 256);
+      ASSERT_GE(tier, needed);
+      ASSERT_LE(tier, full);
+      ASSERT_EQ(tier % 256, 0);
+      ASSERT_TRUE(tier_below(tier, 256) < needed || tier_below(tier, 256) == tier) << "a smaller tier would do";
+    }
+  }
 }
 
 TEST(MemoryPlan, Q8CacheIsSmallerAndTurnsFlashAttentionOn) {

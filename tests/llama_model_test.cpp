@@ -57,10 +57,10 @@ TEST_P(LlamaFamily, LoadsAndDecodesWithARealVocabulary) {
   options.weight_type = "q8_0";
   options.tied = true;
   options.vocabulary_file = vocabulary_file(GetParam().vocabulary);
-  options.name = "a name";
+  options.name = "a\x1bname";
   const LlamaModel model({.path = write_model(GetParam().architecture, options)});
   EXPECT_EQ(model.architecture(), GetParam().architecture);
-  EXPECT_EQ(model.name(), "a name");
+  EXPECT_EQ(model.name(), "a name") << "without what would steer a terminal";
   EXPECT_EQ(model.training_context(), options.context);
   EXPECT_GT(model.parameters(), std::int64_t{model.vocabulary().size()} * options.embedding);
   EXPECT_GT(model.size_bytes(), model.parameters());

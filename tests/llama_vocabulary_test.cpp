@@ -71,6 +71,18 @@ TEST(LlamaVocabulary, InvalidUtf8IsTokenizedWithoutACrash) {
   }
 }
 
+TEST(LlamaVocabulary, LongTextsAreNoTrouble) {
+  const std::string long_word(100'000, 'a');
+  const std::string spaces(100'000, ' ');
+  const std::string digits(100'000, '7');
+  for (const char* name : {"", "qwen2", "llama-bpe"}) {
+    const auto model = model_with(name);
+    for (const std::string& text : {long_word, spaces, digits}) {
+      EXPECT_EQ(model->vocabulary().detokenize(model->vocabulary().tokenize(text, true)), text) << name;
+    }
+  }
+}
+
 TEST(LlamaVocabulary, QwenEndsAtItsOwnTokensAndNotAtAPlainWord) {
   const auto model = model_with("qwen2");
   const Vocabulary& vocabulary = model->vocabulary();

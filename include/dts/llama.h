@@ -57,7 +57,7 @@ struct LlamaEngineOptions {
   int threads = 0;         // 0: one per core; fewer for a very small model
   KvType kv_type = KvType::kF16;
   KvLayout kv_layout = KvLayout::kStreams;
-  Toggle flash_attention = Toggle::kAuto;  // auto: on for GPUs and where q8_0 needs it, off for the CPU
+  Toggle flash_attention = Toggle::kAuto;  // auto: on for GPUs, q8_0 and one pool; off on the CPU else
   // Pad a step's rows so that a branch's logits are, to the last bit, the same whatever else is in the step. How much
   // depends on the weights: q8_0 and q4_0 need none, f16 a lone row to two, those that llama.cpp repacks (q4_K) a
   // multiple of four. Auto: on for the CPU with streams; GPUs and mixtures of experts are not batch-invariant anyway.

@@ -5,25 +5,25 @@
 #include <ggml.h>
 
 #include <algorithm>
+#include <limits>
 #include <string_view>
 
 #include "dts/error.h"
 #include "engine/llama/system.h"
+#include "engine/llama/tiers.h"
 
 namespace dts {
 namespace {
 
-constexpr int kCellQuantum = 256;  // llama.cpp rounds a stream up to it
 constexpr int kFirstStreams = 8;
+constexpr std::int64_t kMostCells = std::numeric_limits<std::int32_t>::max() / kCellQuantum * kCellQuantum;
 constexpr int kMostBranches = 252;  // llama.cpp's 256 sequences, less those for padding
 constexpr int kLeastContext = 512;  // below it, "as much as memory allows" is too little to be of use
 
 // Forks copy whole streams, so a CPU starts with short ones; a GPU copies fast but grows through the host.
 int first_cells(bool on_gpu) { return on_gpu ? 4096 : 512; }
 
-int round_up(std::int64_t tokens) {
-  return static_cast<int>((tokens + kCellQuantum - 1) / kCellQuantum * kCellQuantum);
-}
+std::int64_t round_up(std::int64_t tokens) { return (tokens + kCellQuantum - 1) / kCellQuantum * kCellQuantum; }
 
 // Streams above those of the branches, for padding.
 int spare_streams(const ContextSettings& settings) { return std::max(1, settings.least_rows - 1); }
@@ -89,19 +89,19 @@ class Planner {
   MemoryPlan plan(int context_length) const {
     MemoryPlan plan = base_;
     plan.context_length = context_length;
-    const int per_branch = round_up(std::int64_t{context_length} + 1);  // and a padding token
+    const auto per_branch = static_cast<int>(round_up(std::int64_t{context_length} + 1));  // and a padding token
     const int first = first_cells(model_.on_gpu);
     std::int64_t attended = 0;
     if (settings_.unified) {
       plan.cells = pool_cells(context_length, per_branch);
       plan.first_streams = plan.streams;
-      plan.first_cells = std::min(plan.cells, first * 4);
+      plan.first_cells = tier_for(std::min(plan.cells, first * 4), plan.cells, kCellQuantum);
       plan.kv_bytes = plan.bytes_per_cell * plan.cells;
       attended = plan.cells;
     } else {
       plan.cells = per_branch;
-      plan.first_streams = std::min(plan.streams, kFirstStreams);
-      plan.first_cells = std::min(plan.cells, first);
+      plan.first_streams = tier_for(std::min(plan.streams, kFirstStreams), plan.streams, 1);
+      plan.first_cells = tier_for(std::min(plan.cells, first), plan.cells, kCellQuantum);
       plan.kv_bytes = plan.bytes_per_cell * plan.cells * plan.streams;
       attended = plan.cells;
     }
@@ -112,7 +112,8 @@ class Planner {
 
   bool fits(int context_length) const {
     const MemoryPlan candidate = plan(context_length);
-    return candidate.needed_bytes() <= candidate.available_bytes;
+    const std::int64_t cells = std::int64_t{candidate.cells} * (settings_.unified ? 1 : candidate.streams);
+    return candidate.needed_bytes() <= candidate.available_bytes && cells <= kMostCells;
   }
 
   // The longest context up to `most` that fits; 0 when none does.
@@ -141,25 +142,23 @@ class Planner {
 
  private:
   // A pool shares what branches share, so it need not hold them all at full length: as much as there is memory for.
-  int pool_cells(int context_length, int per_branch) const {
+  int pool_cells(int context_length, std::int64_t per_branch) const {
     const std::int64_t all = round_up(std::int64_t{context_length} * options_.max_branches + 1);
-    const std::int64_t room = base_.available_bytes - compute_bytes(model_, settings_, all);
-    const std::int64_t fit = room / std::max<std::int64_t>(1, base_.bytes_per_cell) * 2 / 3;  // two thirds: it grows
-    return static_cast<int>(std::clamp<std::int64_t>(fit / kCellQuantum * kCellQuantum, per_branch,
-                                                     std::max<std::int64_t>(all, per_branch)));
+    const std::int64_t most = std::clamp(all, per_branch, std::max(per_branch, kMostCells));
+    const std::int64_t fixed = compute_bytes(model_, settings_, 0);
+    const std::int64_t computed = compute_bytes(model_, settings_, 1) - fixed;
+    const std::int64_t cell = base_.bytes_per_cell + base_.bytes_per_cell / 2 + computed;  // a half more while it grows
+    const std::int64_t fit = (base_.available_bytes - fixed) / std::max<std::int64_t>(1, cell);
+    return static_cast<int>(std::clamp(fit / kCellQuantum * kCellQuantum, per_branch, most));
   }
 
   // What is carried over while growing to the last tier, beside the new cache: a host's copy of the used cells.
   std::int64_t growth(const MemoryPlan& plan) const {
     if (model_.on_gpu) return 0;
-    std::int64_t cells = plan.first_cells;
-    while (cells * 2 < plan.cells) cells *= 2;
-    std::int64_t streams = plan.first_streams;
-    while (streams * 2 < plan.streams) streams *= 2;
-    const std::int64_t by_cells = plan.first_cells < plan.cells ? cells * plan.streams : 0;
-    const std::int64_t by_streams = plan.first_streams < plan.streams ? streams * plan.cells : 0;
-    if (settings_.unified) return plan.first_cells < plan.cells ? cells * plan.bytes_per_cell : 0;
-    return std::max(by_cells, by_streams) * plan.bytes_per_cell;
+    const std::int64_t cells = plan.first_cells < plan.cells ? tier_below(plan.cells, kCellQuantum) : 0;
+    if (settings_.unified) return cells * plan.bytes_per_cell;
+    const std::int64_t streams = plan.first_streams < plan.streams ? tier_below(plan.streams, 1) : 0;
+    return std::max(cells * plan.streams, streams * plan.cells) * plan.bytes_per_cell;
   }
 
   const LlamaModel::Impl& model_;
@@ -199,11 +198,10 @@ ContextSettings context_settings(const LlamaModel::Impl& model, const LlamaEngin
   ContextSettings settings;
   settings.unified = options.kv_layout == KvLayout::kUnified;
   settings.kv_type = quantised ? GGML_TYPE_Q8_0 : GGML_TYPE_F16;
-  const bool automatic = model.on_gpu || quantised;
+  // Without it, one pool's scores would be rows x all cells x heads; with it they are never stored.
+  const bool automatic = model.on_gpu || quantised || settings.unified;
   settings.flash_attention =
       options.flash_attention == Toggle::kAuto ? automatic : options.flash_attention == Toggle::kOn;
-  // Scores and masks are reserved for ubatch x cells. On a CPU more than 128 tokens at once prefill no faster; a GPU
-  // wants more, and has no scores to keep.
   const bool automatic_padding = !model.on_gpu && !settings.unified;
   if (options.batch_invariant == Toggle::kAuto ? automatic_padding : options.batch_invariant == Toggle::kOn) {
     // Flash attention splits a lone row's work among threads.
@@ -212,6 +210,8 @@ ContextSettings context_settings(const LlamaModel::Impl& model, const LlamaEngin
     settings.least_rows = model.facts.rows_in_fours ? 4 : (lone_row_differs ? 2 : 1);
   }
   settings.outputs = options.max_branches + spare_streams(settings);  // llama.cpp wants one a sequence at least
+  // Scores and masks are reserved for ubatch x cells. On a CPU more than 128 tokens at once prefill no faster; a GPU
+  // wants more, and has no scores to keep.
   settings.ubatch = std::max((settings.outputs + 63) / 64 * 64, model.on_gpu ? 512 : 128);
   settings.batch = settings.ubatch;  // the most that a cancelled prefill still computes
   return settings;

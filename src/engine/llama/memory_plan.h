@@ -9,6 +9,8 @@
 
 namespace dts {
 
+inline constexpr int kCellQuantum = 256;  // llama.cpp rounds a stream's cells up to it
+
 // Throws a usage error naming the flag, the value and the range.
 void validate(const LlamaEngineOptions& options);
 

@@ -51,6 +51,13 @@ std::optional<float> metadata_number(const llama_model* model, llama_model_meta_
   return error == std::errc() && end != text.data() ? std::optional(value) : std::nullopt;
 }
 
+// Names are printed to terminals, and come from files that anybody may have written.
+std::string printable(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return std::iscntrl(static_cast<unsigned char>(c)) != 0; }, ' ');
+  return text;
+}
+
 bool contains_folded(std::string_view text, std::string_view word) {
   std::string folded;
   for (const char c : text) {
@@ -122,12 +129,13 @@ LlamaModel::~LlamaModel() = default;
 const Vocabulary& LlamaModel::vocabulary() const { return *impl_->vocabulary; }
 
 std::string LlamaModel::name() const {
-  return impl_->facts.name.empty() ? std::filesystem::path(impl_->path).stem().string() : impl_->facts.name;
+  const std::string& name = impl_->facts.name;
+  return printable(name.empty() ? std::filesystem::path(impl_->path).stem().string() : name);
 }
 
 std::string LlamaModel::architecture() const { return impl_->facts.architecture; }
 
-std::string LlamaModel::description() const { return impl_->facts.description; }
+std::string LlamaModel::description() const { return printable(impl_->facts.description); }
 
 int LlamaModel::training_context() const { return llama_model_n_ctx_train(impl_->model.get()); }
 

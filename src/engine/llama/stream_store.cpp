@@ -7,16 +7,12 @@
 #include "dts/error.h"
 #include "engine/llama/kv_store.h"
 #include "engine/llama/kv_streams.h"
+#include "engine/llama/memory_plan.h"
 #include "engine/llama/sequence_state.h"
+#include "engine/llama/tiers.h"
 
 namespace dts {
 namespace {
-
-int tier(int first, int needed, int most) {
-  int size = first;
-  while (size < needed) size *= 2;
-  return std::min(size, most);
-}
 
 class StreamStore final : public KvStore {
  public:
@@ -54,11 +50,10 @@ class StreamStore final : public KvStore {
   void prepare(int tokens) override {
     const MemoryPlan& plan = setup_.plan;
     if (!context_) restart();
-    const int cells_now = shrink_ ? 0 : context_->cells();
-    const int cells = std::max(cells_now, tier(plan.first_cells, streams_.longest() + tokens + 1, plan.cells));
-    const int first_streams = can_change_streams_ ? plan.first_streams : plan.streams;
-    const int streams =
-        std::max(context_->sequences(), tier(first_streams, streams_.live() + plan.spare_streams, plan.streams));
+    const int least_cells = shrink_ ? plan.first_cells : context_->cells();
+    const int cells = tier_for(std::max(least_cells, streams_.longest() + tokens + 1), plan.cells, kCellQuantum);
+    const int least_streams = std::max(context_->sequences(), streams_.live() + plan.spare_streams);
+    const int streams = tier_for(least_streams, plan.streams, 1);
     if (cells != context_->cells() || streams != context_->sequences()) {
       rebuild(streams, cells);
     } else {

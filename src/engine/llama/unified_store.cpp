@@ -7,6 +7,8 @@
 #include "dts/error.h"
 #include "engine/llama/kv_store.h"
 #include "engine/llama/log.h"
+#include "engine/llama/memory_plan.h"
+#include "engine/llama/tiers.h"
 
 namespace dts {
 namespace {
@@ -58,7 +60,7 @@ class UnifiedStore final : public KvStore {
     std::vector<std::uint8_t> state(llama_state_get_size(old));
     state.resize(llama_state_get_data(old, state.data(), state.size()));
     try {
-      restore(std::min(cells * 2, setup_.plan.cells), state);
+      restore(tier_for(cells + 1, setup_.plan.cells, kCellQuantum), state);
     } catch (...) {
       restore(cells, state);
       throw;
