@@ -42,9 +42,9 @@ std::string rewrite(std::string_view plain, int depth) {
   bool all_numbers = true;
   for (const std::string_view part : parts->items) {
     std::string text = rewrite(part, depth + 1);
-    std::optional<Value> number = constant_value(text);
+    const std::optional<Value> number = constant_value(text);
     all_numbers = all_numbers && number.has_value();
-    items.push_back({std::move(text), std::move(number)});
+    items.push_back({std::move(text), number});
   }
   if (parts->is_bare() && !all_numbers) return std::string(plain);
   if (parts->is_bare() || parts->is_set()) std::sort(items.begin(), items.end(), before);

@@ -8,7 +8,7 @@
 
 namespace dts {
 
-__extension__ typedef __int128 Int128;
+__extension__ using Int128 = __int128;
 
 // In lowest terms, with a positive denominator; both below 10^36, so that a product with ten still fits. Whatever would
 // leave that range has no value: better none than a wrong one.

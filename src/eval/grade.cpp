@@ -49,13 +49,13 @@ std::string number_answer(std::string_view trajectory, bool opens_thinking, bool
     std::string boxed = normalise_answer(after_equals(box));
     return from_anywhere && !is_number_text(boxed) ? normalise_answer(last_number(box)) : boxed;
   }
-  const std::string line = normalise_answer(after_equals(last_line_answer(split.answer).text));
+  std::string line = normalise_answer(after_equals(last_line_answer(split.answer).text));
   if (is_number_text(line)) return line;
   if (!from_anywhere) return {};
   const std::size_t mark = split.answer.rfind("####");
   if (mark != std::string_view::npos) {
     const std::string_view rest = split.answer.substr(mark + 4);
-    const std::string marked = normalise_answer(rest.substr(0, rest.find('\n')));
+    std::string marked = normalise_answer(rest.substr(0, rest.find('\n')));
     if (is_number_text(marked)) return marked;
   }
   return normalise_answer(last_number(split.answer));
