@@ -1,6 +1,6 @@
 #!/bin/sh
-# Rewrites our C++ files in the project's format. --check only reports the lines that differ, and fails if there are any;
-# it exits with 77 where it cannot tell: without clang-format 14 (other versions differ in details) or a git checkout.
+# Rewrites our C++ files in the project's format. --check only reports the lines that differ, and fails if there are
+# any; it exits with 77 where it cannot tell: without clang-format 14 (other versions differ) or a git checkout.
 set -eu
 cd "$(dirname "$0")/.."
 cannot() {
