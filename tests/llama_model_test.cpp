@@ -5,6 +5,7 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
+#include <ostream>
 #include <random>
 #include <string>
 #include <vector>
@@ -46,6 +47,8 @@ struct Family {
   const char* architecture;
   const char* vocabulary;
 };
+
+std::ostream& operator<<(std::ostream& out, const Family& family) { return out << family.architecture; }
 
 class LlamaFamily : public ::testing::TestWithParam<Family> {};
 
