@@ -231,6 +231,14 @@ TEST_F(Cli, ABudgetEndsTheSearch) {
   EXPECT_GE(document.at("account").at("unique_tokens"), 20);
 }
 
+TEST_F(Cli, TheTimeBudgetCountsThePrompt) {
+  const CliResult result = run({"--json", "--max-seconds", "1e-6", std::string(2000, 'x')});
+  EXPECT_EQ(result.exit_code, 3) << result.err;
+  const json document = json::parse(result.out);
+  EXPECT_EQ(document.at("reason"), "time-budget");
+  EXPECT_EQ(document.at("account").at("steps"), 0);
+}
+
 // Refusals: one line each, and a code that tells usage from failure.
 
 TEST_F(Cli, RefusesFilesThatAreNoModel) {

@@ -71,6 +71,7 @@ class Scheduler {
   void admit();
   void prefill_one();
   void step_all();
+  void stop_late();
   void retire_done();
   void fail(Running& running, const std::string& error);
 

@@ -92,6 +92,7 @@ bool Scheduler::step() {
   admit();
   prefill_one();
   step_all();
+  stop_late();
   retire_done();
   bookkeeping_ += seconds_between(start, Clock::now()) - (busy_seconds(engine_) - busy);
   return true;
@@ -209,8 +210,15 @@ void Scheduler::step_all() {
     if (!running->decoding || running->search().done()) continue;
     Search& search = running->search();
     search.absorb(std::span(predictions_).subspan(running->first_feed, search.plan().feeds.size()));
+  }
+}
+
+// A long prompt spends the time budget, too.
+void Scheduler::stop_late() {
+  for (const auto& running : running_) {
     const double limit = running->job.max_seconds;
-    if (limit > 0 && seconds_between(running->admitted, Clock::now()) >= limit) search.stop(StopReason::kTimeBudget);
+    if (running->search().done() || limit <= 0) continue;
+    if (seconds_between(running->admitted, Clock::now()) >= limit) running->search().stop(StopReason::kTimeBudget);
   }
 }
 
