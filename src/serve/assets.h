@@ -7,14 +7,13 @@
 namespace dts::serve {
 
 struct Asset {
-  std::string_view path;          // as in a URL, "/assets/index-3fd1a2b4.js"; the page itself is "/index.html"
-  std::string_view content_type;  // with its charset where it is text
+  std::string_view path;          // as a browser asks for it: "/index.html" is also served at "/"
+  std::string_view content_type;  // with its charset
   std::string_view bytes;
-  std::string_view etag;  // with its quotes; changes with the bytes
+  std::string_view etag;  // in its quotes
 };
 
-// All of them, in order of their paths; none when the program was built with DTS_PAGE=OFF. Those below /assets/ carry a
-// digest of their content in their name: a client may keep them for ever.
+// Empty when the program was built without the page.
 std::span<const Asset> page_assets();
 
 }  // namespace dts::serve

@@ -1,4 +1,4 @@
-// What there is in place of the page in a program built with DTS_PAGE=OFF.
+// In place of the page, where the program is built without it.
 #include "serve/assets.h"
 
 namespace dts::serve {
