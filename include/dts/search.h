@@ -29,6 +29,9 @@ namespace dts {
 struct SearchText {
   std::function<bool(Token)> is_end;                             // does this token end a trajectory?
   std::function<std::string(std::span<const Token>)> answer_of;  // normalised answer; empty: none
+  // Optional, asked after each token that is no end token: does the trajectory end here all the same (a stop string)?
+  // `leaf` is its segment, whose last token is the new one.
+  std::function<bool(const Tree&, SegmentId leaf)> ends_here = nullptr;
 };
 
 struct SearchOptions {
@@ -165,6 +168,9 @@ class Search {
 
   // Called at the end of absorb() and stop(), when the whole search can be read again. May call stop().
   std::function<void(const SearchEvent&)> on_event;
+  // Called at the start of absorb(), for who keeps what the tree does not: predictions[i] is what live_leaves()[i] goes
+  // on with. Must not change the search.
+  std::function<void(std::span<const Prediction>)> on_predictions;
 
  private:
   struct Branch {

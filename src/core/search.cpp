@@ -103,6 +103,7 @@ void Search::end_warmup() {
 
 void Search::absorb(std::span<const Prediction> predictions) {
   assert(!done() && predictions.size() == live_.size());
+  if (on_predictions) on_predictions(predictions);
   for (const Branch& branch : live_) {
     account_.attended_tokens += account_.prompt_tokens - 1 + tree_.segment(branch.leaf).end();
   }
@@ -216,7 +217,7 @@ bool Search::extend(Branch& branch, const TokenRecord& record) {
   branch.logprob += static_cast<double>(record.logprob);
   branch.confidence.add(record.confidence);
   const int length = tree_.segment(branch.leaf).end();
-  if (text_.is_end(record.token)) {
+  if (text_.is_end(record.token) || (text_.ends_here && text_.ends_here(tree_, branch.leaf))) {
     tree_.close(branch.leaf, SegmentState::kFinished);
     finished_.push_back({branch.leaf, length, account_.steps, branch.logprob / length, branch.confidence.mean(),
                          branch.confidence.lowest(), branch.warmup, text_.answer_of(tree_.tokens_of(branch.leaf))});

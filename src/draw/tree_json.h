@@ -11,6 +11,12 @@ namespace dts {
 inline constexpr const char* kTreeFormat = "dts-tree";
 inline constexpr int kTreeVersion = 1;
 
+// Parts of it that others write, too.
+nlohmann::ordered_json method_json(const Method& method);
+nlohmann::ordered_json sampling_json(const SamplingOptions& sampling);
+nlohmann::ordered_json account_json(const Account& account, double flops);
+nlohmann::ordered_json times_json(const TreeTimes& times);
+
 // Throws dts::Error, its text starting with `name`, for anything that is not a consistent tree.
 TreeDocument tree_from_json(const nlohmann::json& json, const std::string& name);
 

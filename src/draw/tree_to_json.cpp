@@ -36,6 +36,8 @@ ordered_json text(std::string_view bytes) { return draw::valid_utf8(bytes); }
 
 ordered_json id_or_null(SegmentId id) { return id == kNoSegment ? ordered_json() : ordered_json(id); }
 
+}  // namespace
+
 ordered_json method_json(const Method& method) {
   ordered_json json;
   json["name"] = text(method.name);
@@ -67,6 +69,40 @@ ordered_json sampling_json(const SamplingOptions& sampling) {
   json["min_p"] = number(sampling.min_p);
   return json;
 }
+
+ordered_json account_json(const Account& account, double flops) {
+  ordered_json json;
+  json["steps"] = account.steps;
+  json["branch_events"] = account.branch_events;
+  json["branches"] = account.branches;
+  json["branch_tokens"] = account.branch_tokens;
+  json["unique_tokens"] = account.unique_tokens;
+  json["sharing_ratio"] = number(account.sharing_ratio());
+  json["fed_tokens"] = account.fed_tokens;
+  json["attended_tokens"] = account.attended_tokens;
+  json["prompt_tokens"] = account.prompt_tokens;
+  json["peak_live"] = account.peak_live;
+  json["exhausted"] = account.exhausted;
+  json["retired"] = account.retired;
+  json["capped_decisions"] = account.capped_decisions;
+  json["flops"] = number(flops);
+  return json;
+}
+
+ordered_json times_json(const TreeTimes& times) {
+  ordered_json json;
+  json["load"] = number(times.load);
+  json["queued"] = number(times.queued);
+  json["prefill"] = number(times.prefill);
+  json["decode"] = number(times.decode);
+  json["model"] = number(times.model);
+  json["statistics"] = number(times.statistics);
+  json["forks"] = number(times.forks);
+  json["bookkeeping"] = number(times.bookkeeping);
+  return json;
+}
+
+namespace {
 
 ordered_json segment_json(SegmentId id, const Segment& segment, const SegmentText& segment_text) {
   ordered_json json;
@@ -104,38 +140,6 @@ ordered_json finished_json(const FinishedTrace& trace) {
   json["lowest_confidence"] = number(trace.lowest_confidence);
   json["warmup"] = trace.warmup;
   json["answer"] = text(trace.answer);
-  return json;
-}
-
-ordered_json account_json(const Account& account, double flops) {
-  ordered_json json;
-  json["steps"] = account.steps;
-  json["branch_events"] = account.branch_events;
-  json["branches"] = account.branches;
-  json["branch_tokens"] = account.branch_tokens;
-  json["unique_tokens"] = account.unique_tokens;
-  json["sharing_ratio"] = number(account.sharing_ratio());
-  json["fed_tokens"] = account.fed_tokens;
-  json["attended_tokens"] = account.attended_tokens;
-  json["prompt_tokens"] = account.prompt_tokens;
-  json["peak_live"] = account.peak_live;
-  json["exhausted"] = account.exhausted;
-  json["retired"] = account.retired;
-  json["capped_decisions"] = account.capped_decisions;
-  json["flops"] = number(flops);
-  return json;
-}
-
-ordered_json times_json(const TreeTimes& times) {
-  ordered_json json;
-  json["load"] = number(times.load);
-  json["queued"] = number(times.queued);
-  json["prefill"] = number(times.prefill);
-  json["decode"] = number(times.decode);
-  json["model"] = number(times.model);
-  json["statistics"] = number(times.statistics);
-  json["forks"] = number(times.forks);
-  json["bookkeeping"] = number(times.bookkeeping);
   return json;
 }
 
