@@ -3,11 +3,13 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <set>
 #include <stdexcept>
 
 #include "dts/error.h"
+#include "dts/tree_file.h"
 #include "engine/scripted/scripted_engine.h"
 #include "eval/runner.h"
 
@@ -64,12 +66,13 @@ class RunnerTest : public testing::Test {
     inputs_.vocabulary = &vocabulary_;
     inputs_.model = "letters";
     inputs_.dataset = &dataset_;
-    inputs_.seeds = {0, 1};
     for (const char* name : {"standard", "self-consistency", "dts-stable"}) {
       MethodOptions method;
       method.branch.tau_v = 0.5;
       method.branch.max_branches = 10;
-      Variant variant{name, {}};
+      Variant variant;
+      variant.label = name;
+      variant.seeds = {0, 1};
       variant.options.method = make_method(name, method);
       variant.options.max_tokens = 30;
       inputs_.variants.push_back(variant);
@@ -93,6 +96,7 @@ class RunnerTest : public testing::Test {
       EXPECT_EQ(a[i].unique_tokens, b[i].unique_tokens);
       EXPECT_EQ(a[i].steps, b[i].steps);
       EXPECT_EQ(a[i].votes, b[i].votes);
+      EXPECT_EQ(a[i].traces, b[i].traces);
     }
   }
 
@@ -106,13 +110,11 @@ class RunnerTest : public testing::Test {
 TEST_F(RunnerTest, DoesEverythingOnce) {
   Store store(file("a.db"));
   std::set<RowKey> seen;
-  inputs_.on_row = [&](const Progress& progress) {
-    EXPECT_TRUE(seen.insert(progress.row->key).second);
-    EXPECT_EQ(progress.done, seen.size());
-    EXPECT_EQ(progress.total, 72U);
-  };
+  inputs_.on_row = [&](const Row& row) { EXPECT_TRUE(seen.insert(row.key).second); };
   EXPECT_TRUE(run_evaluation(inputs_, store));
   EXPECT_EQ(seen.size(), 72U);
+  const std::vector<RowKey> keys = keys_of(inputs_);
+  EXPECT_EQ(seen, std::set<RowKey>(keys.begin(), keys.end()));
   EXPECT_EQ(store.count(), 72U);
   EXPECT_EQ(engine_->open_branches(), 0);
   EXPECT_GT(engine_->peak_branches(), 10);  // several questions at once
@@ -142,6 +144,57 @@ TEST_F(RunnerTest, StoppedAnywhereItGoesOnToTheSameResults) {
     const Store store(path, true);
     expect_same_results(store.rows(), whole.rows());
   }
+}
+
+TEST_F(RunnerTest, EachVariantHasItsOwnSeeds) {
+  inputs_.variants[0].seeds = {0, 1, 2, 3};
+  inputs_.variants[1].seeds = {7};
+  Store store(file("seeds.db"));
+  ASSERT_TRUE(run_evaluation(inputs_, store));
+  std::map<std::string, std::set<std::uint64_t>> seeds;
+  for (const Row& row : store.rows()) seeds[row.key.method].insert(row.key.seed);
+  EXPECT_EQ(seeds["standard"], (std::set<std::uint64_t>{0, 1, 2, 3}));
+  EXPECT_EQ(seeds["self-consistency"], (std::set<std::uint64_t>{7}));
+  EXPECT_EQ(seeds["dts-stable"], (std::set<std::uint64_t>{0, 1}));
+}
+
+// Every finished trajectory is kept with its own grade, and the winner is one of them.
+TEST_F(RunnerTest, KeepsWhatEachTrajectoryAnswered) {
+  Store store(file("traces.db"));
+  ASSERT_TRUE(run_evaluation(inputs_, store));
+  for (const Row& row : store.rows()) {
+    ASSERT_EQ(row.traces.size(), static_cast<std::size_t>(row.votes));
+    const TreeDocument document = tree_from_json_text(store.row(row.key)->document, "a row");
+    ASSERT_EQ(document.outcome.finished.size(), row.traces.size());
+    for (std::size_t i = 0; i < row.traces.size(); ++i) {
+      const FinishedTrace& trace = document.outcome.finished[i];
+      EXPECT_EQ(row.traces[i].length, trace.length);
+      EXPECT_EQ(row.traces[i].answer, std::to_string(trajectory_text(document, trace.leaf).size() % 3));
+      EXPECT_EQ(row.traces[i].score, row.traces[i].answer == row.gold ? 1.0 : 0.0);
+    }
+    if (!row.finished) continue;
+    const TraceResult& winner = row.traces[*document.outcome.winner];
+    EXPECT_EQ(winner.answer, row.answer);
+    EXPECT_EQ(winner.length, row.chosen_tokens);
+    EXPECT_EQ(winner.score, row.score);
+  }
+}
+
+// Another process's claims are passed over, and taken once it has given them up.
+TEST_F(RunnerTest, TakesWhatOthersGiveUp) {
+  const std::string path = file("claims.db");
+  Store other(path);
+  const std::vector<RowKey> keys = keys_of(inputs_);
+  ASSERT_TRUE(other.claim(keys.front()));
+  ASSERT_TRUE(other.claim(keys.back()));
+  Store store(path);
+  inputs_.on_row = [&, done = 0](const Row&) mutable {
+    if (++done == 70) other.abandon(keys.front());  // the last row this runner could have
+  };
+  ASSERT_TRUE(run_evaluation(inputs_, store));
+  EXPECT_EQ(store.count(), 71U);
+  EXPECT_TRUE(store.has(keys.front()));
+  EXPECT_FALSE(store.has(keys.back()));
 }
 
 TEST_F(RunnerTest, AFailingEngineLosesNothingThatWasDone) {

@@ -24,7 +24,7 @@ class StoreTest : public testing::Test {
 
   static Row row(std::uint64_t seed, const std::string& question) {
     Row row;
-    row.key = {"nano-bench", "dts-stable", seed, question};
+    row.key = {"a model", "nano-bench", "dts-stable", seed, question};
     row.task = "maze";
     row.difficulty = "hard";
     row.gold = "41";
@@ -44,6 +44,7 @@ class StoreTest : public testing::Test {
     row.chosen_tokens = 110;
     row.seconds = 0.5;
     row.flops = 1e9;
+    row.traces = {{110, 1.0, "41"}, {130, 0.0, ""}};
     row.document = "{\"segments\": [" + std::string(10000, ' ') + "]}";
     return row;
   }
@@ -69,7 +70,8 @@ TEST_F(StoreTest, KeepsRowsWholeOverReopening) {
   EXPECT_EQ(found->unique_tokens, expected.unique_tokens);
   EXPECT_EQ(found->chosen_tokens, expected.chosen_tokens);
   EXPECT_EQ(found->flops, expected.flops);
-  EXPECT_FALSE(store.row({"nano-bench", "dts-stable", 4, "q1"}).has_value());
+  EXPECT_EQ(found->traces, expected.traces);
+  EXPECT_FALSE(store.row({"a model", "nano-bench", "dts-stable", 4, "q1"}).has_value());
   EXPECT_TRUE(store.rows().front().document.empty());
 }
 
@@ -113,11 +115,15 @@ TEST_F(StoreTest, AClaimDiesWithItsProcess) {
 
 TEST_F(StoreTest, OtherSettingsAreRefusedByName) {
   Store store(file());
-  store.require_settings("aime24", "standard", R"({"temperature":0.6,"top_p":0.95})");
-  EXPECT_NO_THROW(store.require_settings("aime24", "standard", R"({"top_p":0.95,"temperature":0.6})"));
-  EXPECT_NO_THROW(store.require_settings("aime24", "dts-stable", R"({"temperature":0.7})"));
+  const auto require = [&store](const std::string& model, const std::string& method, const std::string& settings) {
+    store.require_settings({model, "aime24", method, settings});
+  };
+  require("a", "standard", R"({"temperature":0.6,"top_p":0.95})");
+  EXPECT_NO_THROW(require("a", "standard", R"({"top_p":0.95,"temperature":0.6})"));
+  EXPECT_NO_THROW(require("a", "dts-stable", R"({"temperature":0.7})"));
+  EXPECT_NO_THROW(require("b", "standard", R"({"temperature":0.7})"));
   try {
-    store.require_settings("aime24", "standard", R"({"temperature":0.7,"top_p":0.95,"min_p":0.1})");
+    require("a", "standard", R"({"temperature":0.7,"top_p":0.95,"min_p":0.1})");
     FAIL();
   } catch (const Error& e) {
     const std::string what = e.what();
@@ -125,6 +131,23 @@ TEST_F(StoreTest, OtherSettingsAreRefusedByName) {
     EXPECT_NE(what.find("min_p is absent there and 0.1 now"), std::string::npos) << what;
     EXPECT_EQ(what.find("top_p"), std::string::npos) << what;
   }
+  const std::vector<StoredSettings> all = store.settings();
+  ASSERT_EQ(all.size(), 3U);
+  EXPECT_EQ(all[1].method, "standard");
+  EXPECT_EQ(all[1].settings, R"({"temperature":0.6,"top_p":0.95})");
+}
+
+TEST_F(StoreTest, RemembersTheCommandsThatMadeIt) {
+  {
+    Store store(file());
+    store.note_run("dts eval --paper");
+    store.note_run("dts eval --seeds 5-9");
+  }
+  const std::vector<StoredRun> runs = Store(file(), true).runs();
+  ASSERT_EQ(runs.size(), 2U);
+  EXPECT_EQ(runs[0].command, "dts eval --paper");
+  EXPECT_EQ(runs[1].command, "dts eval --seeds 5-9");
+  EXPECT_EQ(runs[0].started.size(), 20U) << runs[0].started;
 }
 
 TEST_F(StoreTest, RefusesForeignFiles) {

@@ -43,6 +43,7 @@ class LlamaModel {
   std::int64_t parameters() const;
   std::int64_t size_bytes() const;
   SamplingOptions recommended_sampling() const;  // from the file's metadata, else by family, else the defaults
+  std::string sampling_source() const;           // which of them: "model file", "Qwen3 family", "defaults"
 
   struct Impl;
   Impl& impl() const { return *impl_; }  // for the engine

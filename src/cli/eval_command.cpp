@@ -3,51 +3,60 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <set>
 #include <sstream>
 
 #include "cli/arguments.h"
 #include "cli/builtin_model.h"
 #include "cli/commands.h"
+#include "cli/eval_output.h"
+#include "cli/eval_session.h"
 #include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
-#include "cli/text.h"
 #include "dts/error.h"
 #include "eval/dataset.h"
-#include "eval/grade.h"
 #include "eval/metrics.h"
+#include "eval/protocol.h"
 #include "eval/runner.h"
 #include "eval/store.h"
+#include "eval/variants.h"
 
 namespace dts::cli {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+struct DatasetSource {
+  std::string name;
+  std::vector<std::filesystem::path> files;  // empty: it comes with the built-in model
+};
 
 struct EvalFlags {
   ModelFlags model;
   SamplingFlags sampling;
   SearchFlags search;
-  std::string dataset = "nano-bench";
+  std::vector<DatasetSource> datasets;
   std::vector<std::filesystem::path> data;
   eval::DatasetOptions columns;
   std::vector<std::string> methods;
-  std::vector<std::uint64_t> seeds = {0, 1, 2, 3, 4};
-  std::size_t limit = 0;  // questions; 0: all
-  int parallel = 0;       // branches over all questions; 0: chosen
+  std::optional<std::vector<std::uint64_t>> seeds;
+  bool paper = false;
+  std::optional<int> samples;  // of `standard` a problem, for the length study
+  std::size_t limit = 0;       // questions; 0: all
+  int parallel = 0;            // branches over all questions; 0: chosen
+  int workers = 0;             // engines; 0: chosen
   std::string out;
   bool json = false;
+  std::string command;  // as it was given
 };
 
-std::vector<std::string> split_list(const std::string& text) {
+std::vector<std::string> split_list(const std::string& text, char separator = ',') {
   std::vector<std::string> items;
   std::istringstream stream(text);
-  for (std::string item; std::getline(stream, item, ',');) {
+  for (std::string item; std::getline(stream, item, separator);) {
     if (!item.empty()) items.push_back(item);
   }
   return items;
@@ -56,7 +65,7 @@ std::vector<std::string> split_list(const std::string& text) {
 // "0-4", "3", "0,2,7-9".
 std::vector<std::uint64_t> parse_seeds(const std::string& text) {
   constexpr std::int64_t kMost = std::int64_t{1} << 62U;
-  std::vector<std::uint64_t> seeds;
+  std::set<std::uint64_t> seeds;
   for (const std::string& item : split_list(text)) {
     const std::size_t dash = item.find('-');
     const std::int64_t first = parse_integer("--seeds", item.substr(0, dash), 0, kMost);
@@ -65,212 +74,169 @@ std::vector<std::uint64_t> parse_seeds(const std::string& text) {
     if (last < first || last - first > 9999) {
       throw usage_error(fmt::format("--seeds has '{}': a range must rise and hold at most 10000 seeds", item));
     }
-    for (std::int64_t seed = first; seed <= last; ++seed) seeds.push_back(static_cast<std::uint64_t>(seed));
+    for (std::int64_t seed = first; seed <= last; ++seed) seeds.insert(static_cast<std::uint64_t>(seed));
   }
   if (seeds.empty()) throw usage_error(fmt::format("--seeds is '{}': it must be numbers or ranges, as 0-4", text));
-  return seeds;
+  return {seeds.begin(), seeds.end()};
 }
 
-// Everything that decides a method's results: what a file's rows must have in common.
-std::string settings_of(const LlamaModel& model, const SearchOptions& options, std::size_t questions) {
-  const Method& method = options.method;
-  nlohmann::json out = {{"model", model.name()},
-                        {"model_parameters", model.parameters()},
-                        {"model_bytes", model.size_bytes()},
-                        {"questions", questions},
-                        {"method", method.name},
-                        {"width", method.width},
-                        {"stop_finished", method.stop.finished == StopRule::kAll ? 0 : method.stop.finished},
-                        {"temperature", options.sampling.temperature},
-                        {"top_k", options.sampling.top_k},
-                        {"top_p", options.sampling.top_p},
-                        {"min_p", options.sampling.min_p},
-                        {"max_tokens", options.max_tokens},
-                        {"max_total_tokens", options.max_total_tokens}};
-  if (method.stop.consensus > 0) out["consensus"] = method.stop.consensus;
-  if (method.stop.certainty > 0) out["certainty"] = method.stop.certainty;
-  if (method.retire.enabled) {
-    out["warmup"] = method.retire.warmup;
-    out["keep"] = method.retire.keep;
-    out["window"] = method.retire.window;
+// "aime24=aime24.parquet,livebench-reasoning=spatial.jsonl+zebra.jsonl,nano-bench".
+std::vector<DatasetSource> parse_datasets(const std::string& text) {
+  std::vector<DatasetSource> sources;
+  for (const std::string& item : split_list(text)) {
+    const std::size_t equals = item.find('=');
+    DatasetSource source{item.substr(0, equals), {}};
+    if (equals != std::string::npos) {
+      for (const std::string& file : split_list(item.substr(equals + 1), '+')) source.files.emplace_back(file);
+    }
+    const bool twice = std::any_of(sources.begin(), sources.end(),
+                                   [&](const DatasetSource& other) { return other.name == source.name; });
+    if (twice) throw usage_error(fmt::format("--dataset has '{}' twice", source.name));
+    sources.push_back(std::move(source));
   }
-  if (method.branch.enabled) {
-    out["stat_temperature"] = options.stat_temperature;
-    out["tau_v"] = fmt::format("{}", method.branch.tau_v);
-    out["tau_h"] = method.branch.tau_h;
-    out["branch_k"] = method.branch.k;
-    out["max_branches"] = method.branch.max_branches;
-    out["criterion"] = static_cast<int>(method.branch.criterion);
-    out["freeze"] = static_cast<int>(method.branch.freeze);
-  }
-  return out.dump();
+  if (sources.empty()) throw usage_error("--dataset is '': it must be a name, as dts eval --help lists them");
+  return sources;
 }
 
-eval::Dataset load_questions(const EvalFlags& flags) {
-  std::vector<std::filesystem::path> files = flags.data;
-  if (files.empty()) {
-    if (flags.dataset != "nano-bench" && flags.dataset != "nano-bench-mini") {
-      const eval::DatasetInfo& info = eval::find_dataset(flags.dataset);
+bool is_builtin(const std::string& dataset) { return dataset == "nano-bench" || dataset == "nano-bench-mini"; }
+
+eval::Dataset load_questions(const EvalFlags& flags, DatasetSource source) {
+  const eval::DatasetInfo& info = eval::find_dataset(source.name);
+  if (source.files.empty()) source.files = flags.data;
+  if (source.files.empty()) {
+    if (!is_builtin(source.name)) {
       throw usage_error(fmt::format("--data is missing: {} is read from a file that you have ({})", info.name,
                                     info.source.empty() ? "any jsonl, csv or parquet" : info.source));
     }
-    files.push_back(find_builtin_data(flags.dataset + ".jsonl"));
+    source.files.push_back(find_builtin_data(source.name + ".jsonl"));
   }
-  const std::string name = flags.dataset == "nano-bench-mini" ? "nano-bench" : flags.dataset;
-  eval::Dataset dataset = eval::load_dataset(name, files, flags.columns);
+  eval::Dataset dataset = eval::load_dataset(source.name, source.files, flags.columns);
   if (flags.limit > 0 && flags.limit < dataset.questions.size()) dataset.questions.resize(flags.limit);
   return dataset;
 }
 
-eval::Grading grading_of(const eval::DatasetInfo& info) {
-  eval::Grading grading;
-  grading.vote = [info](const eval::Question& question, std::string_view text, bool opens) {
-    return eval::answer_for_vote(info, question, text, opens);
-  };
-  grading.grade = [info](const eval::Question& question, std::string_view text, bool opens) {
-    return eval::grade(info, question, text, opens);
-  };
-  return grading;
+std::vector<eval::PlannedVariant> plan_of(const EvalFlags& flags, std::string_view dataset) {
+  const std::vector<std::uint64_t> seeds = flags.seeds.value_or(std::vector<std::uint64_t>{0, 1, 2, 3, 4});
+  if (flags.paper) return eval::paper_protocol(seeds, flags.samples.value_or(eval::paper_samples(dataset)));
+  std::vector<eval::PlannedVariant> plan;
+  for (const std::string& spec : flags.methods) plan.push_back({spec, spec, "", seeds});
+  if (plan.empty() && !flags.samples) plan.push_back({flags.search.method, flags.search.method, "", seeds});
+  if (flags.samples.value_or(0) > 0) plan.push_back(eval::sampling_study(*flags.samples));
+  return plan;
 }
 
-// One line that is rewritten on a terminal, and a line every few seconds in a log.
-class ProgressLine {
- public:
-  ProgressLine(const Terminal& terminal, bool shown) : terminal_(terminal), shown_(shown) {}
-
-  void show(const eval::Progress& progress) {
-    score_ += progress.row->score;
-    const double now = std::chrono::duration<double>(Clock::now() - start_).count();
-    const bool last = progress.done == progress.total;
-    if (!shown_ || (!last && now - painted_ < (terminal_.interactive ? 0.1 : 10.0))) return;
-    painted_ = now;
-    const auto done = static_cast<double>(progress.done);
-    const double left = now / done * static_cast<double>(progress.total - progress.done);
-    const std::string line = fmt::format("{} of {} done, {} left; {:.1f}% right; at {}, seed {}",
-                                         grouped(static_cast<std::int64_t>(progress.done)),
-                                         grouped(static_cast<std::int64_t>(progress.total)), seconds(left),
-                                         100 * score_ / done, progress.row->key.method, progress.row->key.seed);
-    write_stderr(terminal_.interactive
-                     ? "\r" + shorten(line, terminal_.size().columns - 1) + "\x1b[K" + (last ? "\n" : "")
-                     : "dts: " + line + "\n");
-  }
-
- private:
-  const Terminal& terminal_;
-  bool shown_;
-  double score_ = 0;
-  double painted_ = -1e9;
-  Clock::time_point start_ = Clock::now();
-};
-
-std::string percent(double share) { return fmt::format("{:.1f}", 100 * share); }
-
-std::string table(const std::vector<eval::Summary>& summaries) {
-  std::string out = fmt::format("{:<18} {:>5} {:>6}  {:<14} {:<22} {:>8} {:>8} {:>7} {:>7} {:>8}\n", "method", "rows",
-                                "right", "95%", "against standard", "tokens", "steps", "events", "never", "seconds");
-  for (const eval::Summary& s : summaries) {
-    const std::string interval = percent(s.accuracy.low) + " to " + percent(s.accuracy.high);
-    const std::string gain = s.paired ? fmt::format("{:+.1f} ({:+.1f} to {:+.1f})", 100 * s.difference.mean,
-                                                    100 * s.difference.low, 100 * s.difference.high)
-                                      : "";
-    out += fmt::format("{:<18} {:>5} {:>6}  {:<14} {:<22} {:>8.0f} {:>8.0f} {:>7.1f} {:>6}% {:>8.2f}\n", s.method,
-                       s.rows, percent(s.accuracy.mean), interval, gain, s.tokens, s.steps, s.branch_events,
-                       percent(s.unfinished), s.seconds);
-  }
-  return out;
-}
-
-nlohmann::json to_json(const eval::Summary& s) {
-  nlohmann::json out = {{"dataset", s.dataset},
-                        {"method", s.method},
-                        {"questions", s.questions},
-                        {"seeds", s.seeds},
-                        {"rows", s.rows},
-                        {"accuracy", s.accuracy.mean},
-                        {"accuracy_low", s.accuracy.low},
-                        {"accuracy_high", s.accuracy.high},
-                        {"tokens", s.tokens},
-                        {"branch_tokens", s.branch_tokens},
-                        {"chosen_tokens", s.chosen_tokens},
-                        {"steps", s.steps},
-                        {"branch_events", s.branch_events},
-                        {"seconds", s.seconds},
-                        {"flops", s.flops},
-                        {"unfinished", s.unfinished},
-                        {"unextracted", s.unextracted}};
-  if (s.paired) {
-    out["difference"] = s.difference.mean;
-    out["difference_low"] = s.difference.low;
-    out["difference_high"] = s.difference.high;
-  }
-  return out;
-}
-
-std::vector<eval::Variant> make_variants(const EvalFlags& flags, const LlamaModel& model) {
+std::vector<eval::Variant> make_variants(const EvalFlags& flags, const LlamaModel& model,
+                                         const std::vector<eval::PlannedVariant>& plan) {
+  SearchOptions base = flags.search.options();
+  base.sampling = flags.sampling.over(model.recommended_sampling());
   std::vector<eval::Variant> variants;
-  for (const std::string& name : flags.methods) {
-    SearchFlags search = flags.search;
-    search.method = name;
-    eval::Variant variant{name, search.options()};
-    variant.options.sampling = flags.sampling.over(model.recommended_sampling());
+  for (const eval::PlannedVariant& planned : plan) {
+    eval::Variant variant{planned.label, eval::parse_variant(planned.spec, flags.search.numbers, base), planned.seeds};
     validate(variant.options, model.vocabulary().size());
     variants.push_back(std::move(variant));
   }
   return variants;
 }
 
-int evaluate(EvalFlags& flags) {
-  if (flags.methods.empty()) flags.methods = {flags.search.method};
-  const eval::Dataset dataset = load_questions(flags);
-  const Interrupt interrupt;
-  const ModelFileGuard file(flags.model.path.empty() ? find_builtin_model() : ModelFile{flags.model.path});
-  LlamaModelOptions model_options;
-  model_options.path = file.get().path;
-  model_options.gpu_layers = flags.model.gpu_layers;
-  const LlamaModel model(model_options);
-  std::vector<eval::Variant> variants = make_variants(flags, model);
+// One dataset with what is to be done on it.
+struct Part {
+  eval::Dataset dataset;
+  std::vector<eval::PlannedVariant> plan;
+  std::vector<eval::Variant> variants;
+};
 
-  int widest = 1;
-  for (const eval::Variant& variant : variants) widest = std::max(widest, variant.options.method.max_live());
-  // Enough for a few of the widest searches at once; a step over more branches costs less a branch.
-  constexpr int kMostBranches = 192;
-  const int branches = flags.parallel > 0 ? flags.parallel : std::max(widest, kMostBranches / widest * widest);
-  const auto engine =
-      make_llama_engine(model, flags.model.engine(std::max(branches, widest), flags.model.context_size));
-  for (eval::Variant& variant : variants) {
-    variant.options.max_tokens = std::min(variant.options.max_tokens, engine->info().context_length);
+// Settings are settled before anything is decoded: a change is refused at once. Returns the rows to be made.
+std::size_t settle(const EvalFlags& flags, const EvalSession& session, const std::vector<Part>& parts,
+                   eval::Store& store) {
+  const std::string source = flags.sampling.source(session.model().sampling_source());
+  std::size_t to_make = 0;
+  std::string text;
+  for (const Part& part : parts) {
+    const std::string dataset(part.dataset.info.name);
+    std::vector<PlanLine> lines;
+    for (std::size_t i = 0; i < part.variants.size(); ++i) {
+      const eval::Variant& variant = part.variants[i];
+      store.require_settings(
+          {session.model().name(), dataset, variant.label, session.settings(part.dataset, variant, source)});
+      PlanLine line{variant.label, part.plan[i].purpose, part.dataset.questions.size(), variant.seeds.size()};
+      for (const std::uint64_t seed : variant.seeds) {
+        for (const eval::Question& question : part.dataset.questions) {
+          line.there += store.has({session.model().name(), dataset, variant.label, seed, question.id}) ? 1U : 0U;
+        }
+      }
+      to_make += line.questions * line.seeds - line.there;
+      lines.push_back(std::move(line));
+    }
+    text += plan_text(dataset, lines);
   }
+  if (!flags.json) write_stderr(text);
+  return to_make;
+}
+
+int evaluate(EvalFlags& flags) {
+  if (flags.datasets.empty()) flags.datasets = {{"nano-bench", {}}};
+  if (flags.datasets.size() > 1 && !flags.data.empty()) {
+    throw usage_error("--data goes with one dataset; for several it is --dataset NAME=FILE,NAME=FILE");
+  }
+  std::vector<Part> parts;
+  for (const DatasetSource& source : flags.datasets) {
+    Part part{load_questions(flags, source), plan_of(flags, source.name), {}};
+    // Whatever is wrong with a method is said before a model is loaded.
+    for (const eval::PlannedVariant& planned : part.plan) {
+      eval::parse_variant(planned.spec, flags.search.numbers, flags.search.options());
+    }
+    parts.push_back(std::move(part));
+  }
+  const Interrupt interrupt;
+  EvalSession session(flags.model, flags.workers);
+  std::vector<eval::Variant*> all;
+  for (Part& part : parts) {
+    part.variants = make_variants(flags, session.model(), part.plan);
+    for (eval::Variant& variant : part.variants) all.push_back(&variant);
+  }
+  session.prepare(all, flags.parallel);
 
   eval::Store store(flags.out);
-  for (const eval::Variant& variant : variants) {
-    store.require_settings(std::string(dataset.info.name), variant.label,
-                           settings_of(model, variant.options, dataset.questions.size()));
-  }
+  const std::size_t to_make = settle(flags, session, parts, store);
+  if (to_make > 0) store.note_run(flags.command);
   const Terminal terminal = detect_terminal(STDERR_FILENO, false);
-  ProgressLine line(terminal, !flags.json);
-  eval::RunnerInputs inputs;
-  inputs.engine = engine.get();
-  inputs.vocabulary = &model.vocabulary();
-  inputs.model = model.name();
-  inputs.dataset = &dataset;
-  inputs.variants = std::move(variants);
-  inputs.seeds = flags.seeds;
-  inputs.grading = grading_of(dataset.info);
-  inputs.on_row = [&line](const eval::Progress& progress) { line.show(progress); };
-  inputs.stopping = [] { return Interrupt::requested(); };
-  const bool finished = eval::run_evaluation(inputs, store);
+  ProgressLine line(terminal, to_make, !flags.json);
+  bool finished = true;
+  for (const Part& part : parts) {
+    finished = finished &&
+               session.run(part.dataset, part.variants, flags.out, [&line](const eval::Row& row) { line.show(row); });
+  }
 
   const std::vector<eval::Row> rows = store.rows();
   const std::vector<eval::Summary> summaries = eval::summarise(rows);
   if (flags.json) {
-    nlohmann::json out = nlohmann::json::array();
-    for (const eval::Summary& summary : summaries) out.push_back(to_json(summary));
-    write_stdout(out.dump(2) + "\n");
+    write_stdout(summary_json(summaries).dump(2) + "\n");
   } else {
-    write_stdout(table(summaries));
+    write_stdout(summary_text(summaries));
     if (!finished) print_note(fmt::format("stopped; the same command goes on where {} ends", flags.out));
   }
   return finished ? kExitAnswered : kExitUnfinished;
+}
+
+// The command as it was given, for the results' own record.
+std::string command_line(const CLI::App& command) {
+  std::string out = "dts " + command.get_name();
+  for (const CLI::Option* option : command.parse_order()) {
+    out += " " + option->get_name();
+    if (option->get_items_expected_max() == 0) continue;
+    for (const std::string& value : option->results()) out += " " + value;
+  }
+  return out;
+}
+
+// --paper means the paper's numbers: a flag that changes them contradicts it.
+void refuse_method_flags(const CLI::App& command) {
+  for (const CLI::Option* option : command.get_options()) {
+    if (option->count() > 0 && option->get_group() == "Method") {
+      throw usage_error(fmt::format("{} and --paper contradict each other: --paper has the paper's methods and numbers",
+                                    option->get_name()));
+    }
+  }
 }
 
 }  // namespace
@@ -279,8 +245,9 @@ void add_eval_command(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<EvalFlags>();
   CLI::App* command = app.add_subcommand("eval", "compare methods on a dataset");
   command->option_defaults()->group("Evaluation");
-  add_value(*command, "--dataset", "NAME", "which questions (default nano-bench; nano-bench-mini has 30 of them)",
-            [flags](const std::string& text) { flags->dataset = text; });
+  add_value(*command, "--dataset", "NAME[=FILE],...",
+            "which questions (default nano-bench; nano-bench-mini has 30 of them)",
+            [flags](const std::string& text) { flags->datasets = parse_datasets(text); });
   add_value(*command, "--data", "FILE,...", "the dataset's file or files, as its hub has them",
             [flags](const std::string& text) {
               for (const std::string& item : split_list(text)) flags->data.emplace_back(item);
@@ -289,8 +256,16 @@ void add_eval_command(CLI::App& app, int& exit_code) {
             [flags](const std::string& text) { flags->columns.question_field = text; });
   add_value(*command, "--answer-field", "NAME", "column with the right answer",
             [flags](const std::string& text) { flags->columns.answer_field = text; });
-  add_value(*command, "--methods", "NAME,...", "methods to compare (default: the one of --method)",
+  add_value(*command, "--id-field", "NAME", "column with the question's id",
+            [flags](const std::string& text) { flags->columns.id_field = text; });
+  add_value(*command, "--methods", "NAME,...",
+            "methods to compare (default: the one of --method); with numbers of its own as dts-stable:tau-h=1.2",
             [flags](const std::string& text) { flags->methods = split_list(text); });
+  command->add_flag("--paper", flags->paper, "the paper's whole protocol: all methods, ablations, the length study");
+  add_value(*command, "--length-study", "N", "also N samples a problem, for accuracy by length (--paper: 100)",
+            [flags](const std::string& text) {
+              flags->samples = static_cast<int>(parse_integer("--length-study", text, 0, 10000));
+            });
   add_value(*command, "--seeds", "LIST", "seeds, as 0-4 or 0,3,7 (default 0-4)",
             [flags](const std::string& text) { flags->seeds = parse_seeds(text); });
   add_value(*command, "--limit", "N", "only the first N questions", [flags](const std::string& text) {
@@ -300,14 +275,24 @@ void add_eval_command(CLI::App& app, int& exit_code) {
             [flags](const std::string& text) {
               flags->parallel = static_cast<int>(parse_integer("--parallel", text, 1, 255));
             });
-  add_value(*command, "-o,--out", "FILE", "where results are kept; an evaluation goes on where this file ends",
+  add_value(
+      *command, "--workers", "N", "engines side by side (default: one; for a tiny model one per core)",
+      [flags](const std::string& text) { flags->workers = static_cast<int>(parse_integer("--workers", text, 1, 64)); });
+  add_value(*command, "-o,--out,--db", "FILE", "where results are kept; an evaluation goes on where this file ends",
             [flags](const std::string& text) { flags->out = text; })
       ->required();
   command->add_flag("--json", flags->json, "the summary as JSON");
   add_model_options(*command, flags->model);
   add_search_options(*command, flags->search);
   add_sampling_options(*command, flags->sampling);
-  command->callback([flags, &exit_code] { exit_code = evaluate(*flags); });
+  command->callback([flags, command, &exit_code] {
+    if (flags->paper) refuse_method_flags(*command);
+    if (flags->paper && !flags->methods.empty()) {
+      throw usage_error("--methods and --paper contradict each other: --paper has the paper's methods and numbers");
+    }
+    flags->command = command_line(*command);
+    exit_code = evaluate(*flags);
+  });
 }
 
 }  // namespace dts::cli

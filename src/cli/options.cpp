@@ -92,6 +92,18 @@ SamplingOptions SamplingFlags::over(SamplingOptions recommended) const {
   return recommended;
 }
 
+std::string SamplingFlags::source(const std::string& recommended) const {
+  std::string given;
+  const auto add = [&given](const char* name, bool there) {
+    if (there) given += given.empty() ? name : std::string(" ") + name;
+  };
+  add("--temp", temperature.has_value());
+  add("--top-k", top_k.has_value());
+  add("--top-p", top_p.has_value());
+  add("--min-p", min_p.has_value());
+  return given.empty() ? recommended : given + ", else " + recommended;
+}
+
 void add_sampling_options(CLI::App& app, SamplingFlags& flags) {
   app.option_defaults()->group("Sampling (defaults: what the model recommends)");
   const auto number = [&](const std::string& name, const std::string& description, std::optional<float>& target) {

@@ -36,6 +36,8 @@ struct SamplingFlags {
   std::optional<float> min_p;
 
   SamplingOptions over(SamplingOptions recommended) const;
+  // Where the values come from, for a record: "Qwen3 family", or "--temp, else Qwen3 family".
+  std::string source(const std::string& recommended) const;
 };
 void add_sampling_options(CLI::App& app, SamplingFlags& flags);
 

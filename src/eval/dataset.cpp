@@ -17,7 +17,7 @@
 namespace dts::eval {
 namespace {
 
-constexpr std::array<DatasetInfo, 8> kDatasets = {{
+constexpr std::array<DatasetInfo, 9> kDatasets = {{
     {"aime24", "AIME 2024 I and II: competition mathematics, whole numbers from 0 to 999",
      "Maxwell-Jia/AIME_2024 (parquet)", 30, AnswerKind::kInteger, PromptStyle::kBoxed},
     {"aime25", "AIME 2025 I and II", "math-ai/aime25 (jsonl), MathArena/aime_2025 (parquet)", 30, AnswerKind::kInteger,
@@ -31,7 +31,9 @@ constexpr std::array<DatasetInfo, 8> kDatasets = {{
      AnswerKind::kNumber, PromptStyle::kBoxed},
     {"math-500", "MATH-500: competition mathematics, answers in LaTeX", "HuggingFaceH4/MATH-500, test.jsonl", 500,
      AnswerKind::kMath, PromptStyle::kBoxed},
-    {"nano-bench", "puzzles for the built-in model", "jsonl: id, family, difficulty, question, answer", 0,
+    {"nano-bench", "puzzles for the built-in model", "jsonl: id, family, difficulty, question, answer", 200,
+     AnswerKind::kMath, PromptStyle::kVerbatim},
+    {"nano-bench-mini", "30 of them, for a quick look", "jsonl: id, family, difficulty, question, answer", 30,
      AnswerKind::kMath, PromptStyle::kVerbatim},
     {"custom", "your own questions: --question-field, --answer-field, --id-field", "any jsonl, csv or parquet file", 0,
      AnswerKind::kMath, PromptStyle::kBoxed},

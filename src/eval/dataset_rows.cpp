@@ -51,11 +51,11 @@ Fields fields_of(const DatasetInfo& info, const DatasetOptions& options) {
     fields.id = {"unique_id"};
     fields.task = {"subject"};
     fields.difficulty = {"level"};
-  } else {  // gsm8k, nano-bench, custom
+  } else {  // gsm8k, the nano-benches, custom
     fields.question = {"question"};
     fields.answer = {"answer"};
     fields.id = {"id"};
-    if (info.name == "nano-bench") {
+    if (info.name == "nano-bench" || info.name == "nano-bench-mini") {
       fields.task = {"family"};
       fields.difficulty = {"difficulty"};
     }

@@ -6,6 +6,7 @@
 #include <array>
 #include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "dts/error.h"
@@ -22,35 +23,43 @@ struct Task {
   RowKey key;
 };
 
+// Seed by seed, so that a run that is stopped early has looked at every method.
+template <typename Visit>
+void for_each_row(const RunnerInputs& inputs, Visit visit) {
+  std::set<std::uint64_t> seeds;
+  for (const Variant& variant : inputs.variants) seeds.insert(variant.seeds.begin(), variant.seeds.end());
+  for (const std::uint64_t seed : seeds) {
+    for (const Variant& variant : inputs.variants) {
+      if (std::find(variant.seeds.begin(), variant.seeds.end(), seed) == variant.seeds.end()) continue;
+      for (const Question& question : inputs.dataset->questions) {
+        visit(variant, seed, question,
+              RowKey{inputs.model, std::string(inputs.dataset->info.name), variant.label, seed, question.id});
+      }
+    }
+  }
+}
+
 class Runner {
  public:
   Runner(const RunnerInputs& inputs, Store& store) : inputs_(inputs), store_(store), scheduler_(*inputs.engine) {
-    for (const std::uint64_t seed : inputs.seeds) {
-      for (const Variant& variant : inputs.variants) {
-        for (const Question& question : inputs.dataset->questions) {
-          RowKey key{std::string(inputs.dataset->info.name), variant.label, seed, question.id};
-          if (store.has(key)) {
-            ++progress_.before;
-          } else {
-            tasks_.push_back({&variant, &question, seed, std::move(key)});
-          }
-        }
-      }
-    }
-    progress_.total = tasks_.size();
+    for_each_row(inputs, [&](const Variant& variant, std::uint64_t seed, const Question& question, RowKey key) {
+      if (!store.has(key)) tasks_.push_back({&variant, &question, seed, std::move(key)});
+    });
   }
 
   bool run() {
     while (true) {
       if (inputs_.stopping && inputs_.stopping()) return abandon_all();
       submit_what_fits();
-      if (!scheduler_.step()) break;
+      if (!scheduler_.step()) {
+        if (!skipped_any_that_are_free()) return true;
+        next_ = 0;
+      }
       if (!error_.empty()) {
         abandon_all();
         throw Error(error_);
       }
     }
-    return true;
   }
 
  private:
@@ -61,14 +70,15 @@ class Runner {
       const int branches = task.variant->options.method.max_live();
       if (reserved_ + branches > inputs_.engine->info().max_branches && reserved_ > 0) return;
       ++next_;
-      if (!store_.claim(task.key)) {
-        ++progress_.before;
-        --progress_.total;
-        continue;
-      }
+      if (!store_.claim(task.key)) continue;
       submit(task);
       reserved_ += branches;
     }
+  }
+
+  // Whoever had claimed a row may have died, or given it up, since it was passed over.
+  bool skipped_any_that_are_free() const {
+    return std::any_of(tasks_.begin(), tasks_.end(), [this](const Task& task) { return store_.is_free(task.key); });
   }
 
   void submit(const Task& task) {
@@ -106,10 +116,7 @@ class Runner {
     document.question = task.question->text;
     const Row row = make_row(task, document);
     store_.save(row);
-    ++progress_.done;
-    progress_.row = &row;
-    if (inputs_.on_row) inputs_.on_row(progress_);
-    progress_.row = nullptr;
+    if (inputs_.on_row) inputs_.on_row(row);
   }
 
   Row make_row(const Task& task, const TreeDocument& document) const {
@@ -121,14 +128,17 @@ class Runner {
     row.difficulty = task.question->difficulty;
     row.gold = task.question->answer;
     row.finished = outcome.winner.has_value();
-    if (outcome.winner) {
-      const FinishedTrace& winner = outcome.finished[*outcome.winner];
-      const Grade graded =
-          inputs_.grading.grade(*task.question, trajectory_text(document, winner.leaf), document.opens_thinking);
-      row.score = graded.score;
-      row.extracted = graded.extracted;
-      row.answer = graded.answer;
-      row.chosen_tokens = winner.length;
+    for (std::size_t i = 0; i < outcome.finished.size(); ++i) {
+      const FinishedTrace& trace = outcome.finished[i];
+      Grade graded =
+          inputs_.grading.grade(*task.question, trajectory_text(document, trace.leaf), document.opens_thinking);
+      if (outcome.winner == i) {
+        row.score = graded.score;
+        row.extracted = graded.extracted;
+        row.answer = graded.answer;
+        row.chosen_tokens = trace.length;
+      }
+      row.traces.push_back({trace.length, graded.score, std::move(graded.answer)});
     }
     row.reason = to_string(outcome.reason);
     row.votes = static_cast<int>(outcome.finished.size());
@@ -158,11 +168,17 @@ class Runner {
   std::size_t next_ = 0;
   int reserved_ = 0;  // branches that running searches may have
   std::map<const Task*, JobId> running_;
-  Progress progress_;
   std::string error_;
 };
 
 }  // namespace
+
+std::vector<RowKey> keys_of(const RunnerInputs& inputs) {
+  std::vector<RowKey> keys;
+  for_each_row(inputs,
+               [&](const Variant&, std::uint64_t, const Question&, RowKey key) { keys.push_back(std::move(key)); });
+  return keys;
+}
 
 bool run_evaluation(const RunnerInputs& inputs, Store& store) { return Runner(inputs, store).run(); }
 

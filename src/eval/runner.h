@@ -20,7 +20,8 @@ namespace dts::eval {
 // One method under one label, with everything that decides its results.
 struct Variant {
   std::string label;
-  SearchOptions options;  // the seed is the runner's
+  SearchOptions options;  // the seed is one of `seeds`
+  std::vector<std::uint64_t> seeds;
 };
 
 // How this dataset's answers are read and scored.
@@ -29,26 +30,23 @@ struct Grading {
   std::function<Grade(const Question&, std::string_view text, bool opens_thinking)> grade;
 };
 
-struct Progress {
-  std::size_t done = 0;      // of this run: rows that were there before are not counted
-  std::size_t total = 0;     // of this run
-  std::size_t before = 0;    // rows that were there already, or that another process is making
-  const Row* row = nullptr;  // the one that was just done
-};
-
 struct RunnerInputs {
   Engine* engine = nullptr;                // not owned
   const Vocabulary* vocabulary = nullptr;  // not owned
   std::string model;                       // its name, for the tree files
   const Dataset* dataset = nullptr;        // not owned
   std::vector<Variant> variants;
-  std::vector<std::uint64_t> seeds;
   Grading grading;
-  std::function<void(const Progress&)> on_row;
-  std::function<bool()> stopping;  // asked between steps: true ends the run, nothing finished is lost
+  std::function<void(const Row&)> on_row;  // it is done, and kept
+  std::function<bool()> stopping;          // asked between steps: true ends the run, nothing finished is lost
 };
 
-// Returns false when it was stopped. Throws when the engine fails or the disk is full; what was done stays done.
+// The rows that such a run makes, all of them.
+std::vector<RowKey> keys_of(const RunnerInputs& inputs);
+
+// Makes the rows that are not there and that no living process has claimed; several runners, in one process or in
+// several, share them. Returns false when it was stopped. Throws when the engine fails or the disk is full; what was
+// done stays done.
 bool run_evaluation(const RunnerInputs& inputs, Store& store);
 
 }  // namespace dts::eval

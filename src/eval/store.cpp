@@ -11,32 +11,36 @@
 #include <sstream>
 
 #include "dts/error.h"
+#include "dts/version.h"
 #include "eval/sqlite.h"
 
 namespace dts::eval {
 namespace {
 
 constexpr int kApplicationId = 0x64747331;  // "dts1": in the file's header, so that a foreign database is known as one
-constexpr int kVersion = 1;
+constexpr int kFormat = 2;
 
 constexpr const char* kSchema = R"sql(
-CREATE TABLE settings(dataset TEXT NOT NULL, method TEXT NOT NULL, settings TEXT NOT NULL,
-  PRIMARY KEY(dataset, method)) WITHOUT ROWID;
-CREATE TABLE claims(dataset TEXT NOT NULL, method TEXT NOT NULL, seed INTEGER NOT NULL, question TEXT NOT NULL,
-  process TEXT NOT NULL, PRIMARY KEY(dataset, method, seed, question)) WITHOUT ROWID;
-CREATE TABLE results(dataset TEXT NOT NULL, method TEXT NOT NULL, seed INTEGER NOT NULL, question TEXT NOT NULL,
-  task TEXT NOT NULL, difficulty TEXT NOT NULL, gold TEXT NOT NULL, answer TEXT NOT NULL, score REAL NOT NULL,
-  extracted INTEGER NOT NULL, finished INTEGER NOT NULL, reason TEXT NOT NULL, votes INTEGER NOT NULL,
-  exhausted INTEGER NOT NULL, branch_events INTEGER NOT NULL, steps INTEGER NOT NULL, prompt_tokens INTEGER NOT NULL,
-  unique_tokens INTEGER NOT NULL, branch_tokens INTEGER NOT NULL, fed_tokens INTEGER NOT NULL,
-  chosen_tokens INTEGER NOT NULL, seconds REAL NOT NULL, flops REAL NOT NULL, document BLOB NOT NULL,
-  PRIMARY KEY(dataset, method, seed, question));
+CREATE TABLE settings(model TEXT NOT NULL, dataset TEXT NOT NULL, method TEXT NOT NULL, settings TEXT NOT NULL,
+  PRIMARY KEY(model, dataset, method)) WITHOUT ROWID;
+CREATE TABLE runs(started TEXT NOT NULL, version TEXT NOT NULL, command TEXT NOT NULL);
+CREATE TABLE claims(model TEXT NOT NULL, dataset TEXT NOT NULL, method TEXT NOT NULL, seed INTEGER NOT NULL,
+  question TEXT NOT NULL, process TEXT NOT NULL,
+  PRIMARY KEY(model, dataset, method, seed, question)) WITHOUT ROWID;
+CREATE TABLE results(model TEXT NOT NULL, dataset TEXT NOT NULL, method TEXT NOT NULL, seed INTEGER NOT NULL,
+  question TEXT NOT NULL, task TEXT NOT NULL, difficulty TEXT NOT NULL, gold TEXT NOT NULL, answer TEXT NOT NULL,
+  score REAL NOT NULL, extracted INTEGER NOT NULL, finished INTEGER NOT NULL, reason TEXT NOT NULL,
+  votes INTEGER NOT NULL, exhausted INTEGER NOT NULL, branch_events INTEGER NOT NULL, steps INTEGER NOT NULL,
+  prompt_tokens INTEGER NOT NULL, unique_tokens INTEGER NOT NULL, branch_tokens INTEGER NOT NULL,
+  fed_tokens INTEGER NOT NULL, chosen_tokens INTEGER NOT NULL, seconds REAL NOT NULL, flops REAL NOT NULL,
+  traces TEXT NOT NULL, document BLOB NOT NULL, PRIMARY KEY(model, dataset, method, seed, question));
 )sql";
 
 constexpr const char* kRowColumns =
-    "dataset, method, seed, question, task, difficulty, gold, answer, score, extracted, finished, reason, votes, "
+    "model, dataset, method, seed, question, task, difficulty, gold, answer, score, extracted, finished, reason, "
+    "votes, "
     "exhausted, branch_events, steps, prompt_tokens, unique_tokens, branch_tokens, fed_tokens, chosen_tokens, seconds, "
-    "flops";
+    "flops, traces";
 
 // Trees compress about tenfold.
 std::string compress_text(const std::string& text) {
@@ -84,33 +88,76 @@ bool is_alive(const std::string& identity) {
 }
 
 Statement& bind_key(Statement& statement, const RowKey& key) {
-  return statement.bind(key.dataset).bind(key.method).bind(static_cast<std::int64_t>(key.seed)).bind(key.question);
+  return statement.bind(key.model)
+      .bind(key.dataset)
+      .bind(key.method)
+      .bind(static_cast<std::int64_t>(key.seed))
+      .bind(key.question);
 }
 
-constexpr const char* kWhereKey = " WHERE dataset = ? AND method = ? AND seed = ? AND question = ?";
+constexpr const char* kWhereKey = " WHERE model = ? AND dataset = ? AND method = ? AND seed = ? AND question = ?";
 
-Row read_row(const Statement& s) {
+std::string to_text(const std::vector<TraceResult>& traces) {
+  nlohmann::json out = nlohmann::json::array();
+  for (const TraceResult& trace : traces) out.push_back({trace.length, trace.score, trace.answer});
+  return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+std::vector<TraceResult> traces_from(const std::string& text, const std::string& path) {
+  std::vector<TraceResult> traces;
+  try {
+    for (const nlohmann::json& item : nlohmann::json::parse(text)) {
+      traces.push_back({item.at(0).get<int>(), item.at(1).get<double>(), item.at(2).get<std::string>()});
+    }
+  } catch (const nlohmann::json::exception&) {
+    throw Error(path + ": the traces of a stored row are damaged");
+  }
+  return traces;
+}
+
+// A cursor over the columns of a row, in the order in which they are named.
+class RowReader {
+ public:
+  explicit RowReader(const Statement& statement) : statement_(statement) {}
+  std::string text() { return statement_.text(next_++); }
+  std::int64_t integer() { return statement_.integer(next_++); }
+  int small() { return static_cast<int>(integer()); }
+  bool flag() { return integer() != 0; }
+  double real() { return statement_.real(next_++); }
+  std::string blob() { return statement_.blob(next_++); }
+
+ private:
+  const Statement& statement_;
+  int next_ = 0;
+};
+
+Row read_row(RowReader& from, const std::string& path) {
   Row row;
-  row.key = {s.text(0), s.text(1), static_cast<std::uint64_t>(s.integer(2)), s.text(3)};
-  row.task = s.text(4);
-  row.difficulty = s.text(5);
-  row.gold = s.text(6);
-  row.answer = s.text(7);
-  row.score = s.real(8);
-  row.extracted = s.integer(9) != 0;
-  row.finished = s.integer(10) != 0;
-  row.reason = s.text(11);
-  row.votes = static_cast<int>(s.integer(12));
-  row.exhausted = static_cast<int>(s.integer(13));
-  row.branch_events = static_cast<int>(s.integer(14));
-  row.steps = static_cast<int>(s.integer(15));
-  row.prompt_tokens = s.integer(16);
-  row.unique_tokens = s.integer(17);
-  row.branch_tokens = s.integer(18);
-  row.fed_tokens = s.integer(19);
-  row.chosen_tokens = static_cast<int>(s.integer(20));
-  row.seconds = s.real(21);
-  row.flops = s.real(22);
+  row.key.model = from.text();
+  row.key.dataset = from.text();
+  row.key.method = from.text();
+  row.key.seed = static_cast<std::uint64_t>(from.integer());
+  row.key.question = from.text();
+  row.task = from.text();
+  row.difficulty = from.text();
+  row.gold = from.text();
+  row.answer = from.text();
+  row.score = from.real();
+  row.extracted = from.flag();
+  row.finished = from.flag();
+  row.reason = from.text();
+  row.votes = from.small();
+  row.exhausted = from.small();
+  row.branch_events = from.small();
+  row.steps = from.small();
+  row.prompt_tokens = from.integer();
+  row.unique_tokens = from.integer();
+  row.branch_tokens = from.integer();
+  row.fed_tokens = from.integer();
+  row.chosen_tokens = from.small();
+  row.seconds = from.real();
+  row.flops = from.real();
+  row.traces = traces_from(from.text(), path);
   return row;
 }
 
@@ -155,7 +202,7 @@ Store::Store(const std::string& path, bool read_only) : impl_(std::make_unique<I
     tables.step();
     if (tables.integer(0) == 0) {
       database.execute(kSchema);
-      database.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, kVersion));
+      database.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, kFormat));
     }
     transaction.commit();
   }
@@ -163,32 +210,56 @@ Store::Store(const std::string& path, bool read_only) : impl_(std::make_unique<I
     throw Error(path + ": is a database, but not one of dts eval");
   }
   const std::int64_t version = impl_->pragma("user_version");
-  if (version != kVersion) {
+  if (version != kFormat) {
     throw Error(fmt::format("{}: has version {} of the results' format; this program reads version {}", path, version,
-                            kVersion));
+                            kFormat));
   }
 }
 
 Store::~Store() = default;
 
-void Store::require_settings(const std::string& dataset, const std::string& method, const std::string& wanted) {
+void Store::require_settings(const StoredSettings& wanted) {
   Transaction transaction(impl_->database);
-  const std::string stored = settings(dataset, method);
-  if (stored.empty()) {
-    Statement(impl_->database, "INSERT INTO settings VALUES(?, ?, ?)").bind(dataset).bind(method).bind(wanted).run();
+  Statement statement(impl_->database, "SELECT settings FROM settings WHERE model = ? AND dataset = ? AND method = ?");
+  statement.bind(wanted.model).bind(wanted.dataset).bind(wanted.method);
+  if (!statement.step()) {
+    Statement(impl_->database, "INSERT INTO settings VALUES(?, ?, ?, ?)")
+        .bind(wanted.model)
+        .bind(wanted.dataset)
+        .bind(wanted.method)
+        .bind(wanted.settings)
+        .run();
     transaction.commit();
     return;
   }
-  const std::string different = differences(stored, wanted);
+  const std::string different = differences(statement.text(0), wanted.settings);
   if (different.empty()) return;
   throw usage_error(fmt::format("{} has results of {} on {} with other settings: {}; give them again, or another file",
-                                impl_->database.path(), method, dataset, different));
+                                impl_->database.path(), wanted.method, wanted.dataset, different));
 }
 
-std::string Store::settings(const std::string& dataset, const std::string& method) const {
-  Statement statement(impl_->database, "SELECT settings FROM settings WHERE dataset = ? AND method = ?");
-  statement.bind(dataset).bind(method);
-  return statement.step() ? statement.text(0) : std::string();
+std::vector<StoredSettings> Store::settings() const {
+  Statement statement(impl_->database,
+                      "SELECT model, dataset, method, settings FROM settings ORDER BY model, dataset, method");
+  std::vector<StoredSettings> all;
+  while (statement.step()) {
+    all.push_back({statement.text(0), statement.text(1), statement.text(2), statement.text(3)});
+  }
+  return all;
+}
+
+void Store::note_run(const std::string& command) {
+  Statement(impl_->database, "INSERT INTO runs VALUES(strftime('%Y-%m-%dT%H:%M:%SZ', 'now'), ?, ?)")
+      .bind(dts::kVersion)
+      .bind(command)
+      .run();
+}
+
+std::vector<StoredRun> Store::runs() const {
+  Statement statement(impl_->database, "SELECT started, version, command FROM runs ORDER BY rowid");
+  std::vector<StoredRun> all;
+  while (statement.step()) all.push_back({statement.text(0), statement.text(1), statement.text(2)});
+  return all;
 }
 
 bool Store::has(const RowKey& key) const {
@@ -196,12 +267,16 @@ bool Store::has(const RowKey& key) const {
   return bind_key(statement, key).step();
 }
 
-bool Store::claim(const RowKey& key) {
-  Transaction transaction(impl_->database);
+bool Store::is_free(const RowKey& key) const {
   if (has(key)) return false;
   Statement held(impl_->database, fmt::format("SELECT process FROM claims{}", kWhereKey));
-  if (bind_key(held, key).step() && is_alive(held.text(0))) return false;
-  Statement take(impl_->database, "INSERT OR REPLACE INTO claims VALUES(?, ?, ?, ?, ?)");
+  return !bind_key(held, key).step() || !is_alive(held.text(0));
+}
+
+bool Store::claim(const RowKey& key) {
+  Transaction transaction(impl_->database);
+  if (!is_free(key)) return false;
+  Statement take(impl_->database, "INSERT OR REPLACE INTO claims VALUES(?, ?, ?, ?, ?, ?)");
   bind_key(take, key).bind(impl_->self).run();
   transaction.commit();
   return true;
@@ -216,7 +291,7 @@ void Store::save(const Row& row) {
   Transaction transaction(impl_->database);
   Statement insert(impl_->database,
                    fmt::format("INSERT OR IGNORE INTO results({}, document) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,"
-                               "?,?,?,?,?,?)",
+                               "?,?,?,?,?,?,?,?)",
                                kRowColumns));
   bind_key(insert, row.key)
       .bind(row.task)
@@ -238,6 +313,7 @@ void Store::save(const Row& row) {
       .bind(row.chosen_tokens)
       .bind(row.seconds)
       .bind(row.flops)
+      .bind(to_text(row.traces))
       .bind_blob(compress_text(row.document))
       .run();
   abandon(row.key);
@@ -251,18 +327,23 @@ std::size_t Store::count() const {
 }
 
 std::vector<Row> Store::rows() const {
-  Statement statement(impl_->database,
-                      fmt::format("SELECT {} FROM results ORDER BY dataset, method, seed, question", kRowColumns));
+  Statement statement(
+      impl_->database,
+      fmt::format("SELECT {} FROM results ORDER BY model, dataset, method, seed, question", kRowColumns));
   std::vector<Row> rows;
-  while (statement.step()) rows.push_back(read_row(statement));
+  while (statement.step()) {
+    RowReader reader(statement);
+    rows.push_back(read_row(reader, impl_->database.path()));
+  }
   return rows;
 }
 
 std::optional<Row> Store::row(const RowKey& key) const {
   Statement statement(impl_->database, fmt::format("SELECT {}, document FROM results{}", kRowColumns, kWhereKey));
   if (!bind_key(statement, key).step()) return std::nullopt;
-  Row row = read_row(statement);
-  row.document = decompress_text(statement.blob(23), impl_->database.path());
+  RowReader reader(statement);
+  Row row = read_row(reader, impl_->database.path());
+  row.document = decompress_text(reader.blob(), impl_->database.path());
   return row;
 }
 

@@ -1,5 +1,6 @@
-// Where an evaluation keeps what it measured: one SQLite file, a row for each (dataset, method, seed, question),
+// Where an evaluation keeps what it measured: one SQLite file, a row for each (model, dataset, method, seed, question),
 // written the moment the question is done. Everything reported can be recomputed from it without the model.
+// docs/evaluation.md describes the tables.
 //
 // Killed at any moment, it holds whole rows only. Several processes may work on one file: a question is claimed before
 // it is decoded, and a claim dies with its process.
@@ -16,12 +17,22 @@ namespace dts::eval {
 
 // What was asked of the model, and how: names one row.
 struct RowKey {
+  std::string model;  // as a person would name it
   std::string dataset;
   std::string method;  // the label it was given: its name, unless two variants of it are compared
   std::uint64_t seed = 0;
   std::string question;  // its id
 
   friend auto operator<=>(const RowKey&, const RowKey&) = default;
+};
+
+// A trajectory that finished, right or wrong, whether or not it won.
+struct TraceResult {
+  int length = 0;  // tokens
+  double score = 0;
+  std::string answer;  // what it votes for; empty: nothing
+
+  friend bool operator==(const TraceResult&, const TraceResult&) = default;
 };
 
 struct Row {
@@ -45,7 +56,23 @@ struct Row {
   int chosen_tokens = 0;  // the winner's length
   double seconds = 0;     // prefill and decode, as this question saw it
   double flops = 0;
-  std::string document;  // the whole tree, as the tree file has it (JSON); empty when not loaded
+  std::vector<TraceResult> traces;  // in order of finishing
+  std::string document;             // the whole tree, as the tree file has it (JSON); empty when not loaded
+};
+
+// The settings of one method: a flat JSON object.
+struct StoredSettings {
+  std::string model;
+  std::string dataset;
+  std::string method;
+  std::string settings;
+};
+
+// One start of an evaluation.
+struct StoredRun {
+  std::string started;  // UTC, ISO 8601
+  std::string version;  // of this program
+  std::string command;
 };
 
 class Store {
@@ -57,13 +84,19 @@ class Store {
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
 
-  // The settings under which the rows of (dataset, method) were and will be made, as a flat JSON object. Kept when they
-  // are new; throws a usage error that names every difference when the file has others.
-  void require_settings(const std::string& dataset, const std::string& method, const std::string& settings);
-  std::string settings(const std::string& dataset, const std::string& method) const;
+  // The settings under which the rows of (model, dataset, method) were and will be made. Kept when they are new; throws
+  // a usage error that names every difference when the file has others.
+  void require_settings(const StoredSettings& wanted);
+  std::vector<StoredSettings> settings() const;
+
+  // Notes that an evaluation was started with this command.
+  void note_run(const std::string& command);
+  std::vector<StoredRun> runs() const;  // the oldest first
 
   // Takes a question for this process. False when its row is there or a living process has claimed it.
   bool claim(const RowKey& key);
+  // Whether claim() would take it now.
+  bool is_free(const RowKey& key) const;
   // Writes the row and drops its claim, in one transaction. A row that is there already stays.
   void save(const Row& row);
   // Drops the claim of a question that was not finished.

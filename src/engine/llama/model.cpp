@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <optional>
 #include <string_view>
+#include <type_traits>
 
 #include "dts/error.h"
 #include "engine/llama/log.h"
@@ -67,15 +68,44 @@ bool contains_folded(std::string_view text, std::string_view word) {
   return folded.find(word) != std::string::npos;
 }
 
+struct Recommendation {
+  SamplingOptions sampling;
+  std::string source;
+};
+
 // What the makers recommend for their reasoning models, for files that do not say it themselves.
-SamplingOptions family_sampling(std::string_view name, std::string_view architecture) {
+Recommendation family_recommendation(std::string_view name, std::string_view architecture) {
   if (contains_folded(name, "r1distill") || contains_folded(name, "deepseekr1")) {
-    return {.temperature = 0.6F, .top_p = 0.95F};
+    return {{.temperature = 0.6F, .top_p = 0.95F}, "DeepSeek-R1 family"};
   }
-  if (contains_folded(name, "phi4")) return {.temperature = 0.8F, .top_p = 0.95F};
-  const bool qwen3 = architecture.starts_with("qwen3") && contains_folded(name, "qwen3");
-  if (qwen3 || contains_folded(name, "qwq")) return {.temperature = 0.6F, .top_k = 20, .top_p = 0.95F};
-  return {};
+  if (contains_folded(name, "phi4")) return {{.temperature = 0.8F, .top_p = 0.95F}, "Phi-4 reasoning family"};
+  const SamplingOptions qwen = {.temperature = 0.6F, .top_k = 20, .top_p = 0.95F};
+  if (architecture.starts_with("qwen3") && contains_folded(name, "qwen3")) return {qwen, "Qwen3 family"};
+  if (contains_folded(name, "qwq")) return {qwen, "QwQ family"};
+  return {{}, "defaults"};
+}
+
+// The file's own words win over its family's.
+Recommendation recommendation(const llama_model* model, std::string_view name, std::string_view architecture) {
+  Recommendation out = family_recommendation(name, architecture);
+  SamplingOptions& sampling = out.sampling;
+  bool said = false;
+  const auto take = [&](llama_model_meta_key key, auto is_valid, auto& target) {
+    const auto value = metadata_number(model, key);
+    if (!value || !is_valid(*value)) return;
+    target = static_cast<std::remove_reference_t<decltype(target)>>(*value);
+    said = true;
+  };
+  take(
+      LLAMA_MODEL_META_KEY_SAMPLING_TEMP, [](float v) { return v >= 0; }, sampling.temperature);
+  take(
+      LLAMA_MODEL_META_KEY_SAMPLING_TOP_K, [](float v) { return v >= 0; }, sampling.top_k);
+  take(
+      LLAMA_MODEL_META_KEY_SAMPLING_TOP_P, [](float v) { return v > 0 && v <= 1; }, sampling.top_p);
+  take(
+      LLAMA_MODEL_META_KEY_SAMPLING_MIN_P, [](float v) { return v >= 0 && v <= 1; }, sampling.min_p);
+  if (said) out.source = out.source == "defaults" ? "model file" : "model file, else " + out.source;
+  return out;
 }
 
 }  // namespace
@@ -146,23 +176,11 @@ std::int64_t LlamaModel::parameters() const {
 std::int64_t LlamaModel::size_bytes() const { return static_cast<std::int64_t>(llama_model_size(impl_->model.get())); }
 
 SamplingOptions LlamaModel::recommended_sampling() const {
-  const llama_model* model = impl_->model.get();
-  SamplingOptions sampling = family_sampling(name(), architecture());
-  if (const auto value = metadata_number(model, LLAMA_MODEL_META_KEY_SAMPLING_TEMP); value && *value >= 0) {
-    sampling.temperature = *value;
-  }
-  if (const auto value = metadata_number(model, LLAMA_MODEL_META_KEY_SAMPLING_TOP_K); value && *value >= 0) {
-    sampling.top_k = static_cast<int>(*value);
-  }
-  if (const auto value = metadata_number(model, LLAMA_MODEL_META_KEY_SAMPLING_TOP_P);
-      value && *value > 0 && *value <= 1) {
-    sampling.top_p = *value;
-  }
-  if (const auto value = metadata_number(model, LLAMA_MODEL_META_KEY_SAMPLING_MIN_P);
-      value && *value >= 0 && *value <= 1) {
-    sampling.min_p = *value;
-  }
-  return sampling;
+  return recommendation(impl_->model.get(), name(), architecture()).sampling;
+}
+
+std::string LlamaModel::sampling_source() const {
+  return recommendation(impl_->model.get(), name(), architecture()).source;
 }
 
 }  // namespace dts

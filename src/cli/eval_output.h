@@ -1,0 +1,49 @@
+// What `dts eval` shows: the plan, the progress, the summary.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <mutex>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/terminal.h"
+#include "eval/metrics.h"
+#include "eval/runner.h"
+
+namespace dts::cli {
+
+// What will be run, before it is: a line for each method.
+struct PlanLine {
+  std::string label;
+  std::string purpose;  // may be empty
+  std::size_t questions = 0;
+  std::size_t seeds = 0;
+  std::size_t there = 0;  // rows that are in the file already
+};
+std::string plan_text(const std::string& dataset, const std::vector<PlanLine>& lines);
+
+// One line that is rewritten on a terminal, and a line every few seconds in a log. Any thread.
+class ProgressLine {
+ public:
+  ProgressLine(const Terminal& terminal, std::size_t total, bool shown);
+  void show(const eval::Row& row);
+
+ private:
+  using Clock = std::chrono::steady_clock;
+
+  const Terminal& terminal_;
+  bool shown_;
+  std::size_t total_;  // rows to make
+  std::mutex mutex_;   // guards the rest
+  std::size_t done_ = 0;
+  double score_ = 0;
+  double painted_ = -1e9;  // seconds since start_
+  Clock::time_point start_ = Clock::now();
+};
+
+std::string summary_text(const std::vector<eval::Summary>& summaries);
+nlohmann::json summary_json(const std::vector<eval::Summary>& summaries);
+
+}  // namespace dts::cli
