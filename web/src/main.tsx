@@ -1,3 +1,7 @@
 import { render } from 'preact';
+import { Session } from './app/session';
+import { App } from './ui/app';
 
-render(<h1>Decoding Tree Sketching</h1>, document.getElementById('page')!);
+const session = new Session();
+render(<App session={session} />, document.getElementById('page')!);
+void session.begin();

@@ -1,0 +1,104 @@
+import { starPoints, type Glyph, type Pen, type Stroke, type TextStyle } from './pen';
+import type { Theme } from './theme';
+
+const kNoDash: number[] = [];
+
+export class CanvasPen implements Pen {
+  constructor(
+    private readonly context: CanvasRenderingContext2D,
+    private readonly theme: Theme,
+  ) {
+    context.lineCap = 'round';
+    context.lineJoin = 'round';
+    context.textBaseline = 'alphabetic';
+  }
+
+  branch(x0: number, y0: number, bend: number, y1: number, x1: number, stroke: Stroke): void {
+    const { context } = this;
+    context.beginPath();
+    context.moveTo(x0, y0);
+    if (y0 !== y1) {
+      const middle = (x0 + bend) / 2;
+      context.bezierCurveTo(middle, y0, middle, y1, bend, y1);
+    }
+    context.lineTo(x1, y1);
+    this.#stroke(stroke);
+  }
+
+  line(x0: number, y0: number, x1: number, y1: number, stroke: Stroke): void {
+    this.context.beginPath();
+    this.context.moveTo(x0, y0);
+    this.context.lineTo(x1, y1);
+    this.#stroke(stroke);
+  }
+
+  area(points: readonly number[], colour: string, opacity: number): void {
+    this.#polygon(points);
+    this.context.globalAlpha = opacity;
+    this.context.fillStyle = colour;
+    this.context.fill();
+    this.context.globalAlpha = 1;
+  }
+
+  glyph(glyph: Glyph, x: number, y: number, radius: number, colour: string, fill: string): void {
+    const { context } = this;
+    context.beginPath();
+    switch (glyph) {
+      case 'dot':
+      case 'ring':
+        context.arc(x, y, radius, 0, 2 * Math.PI);
+        break;
+      case 'star':
+        this.#polygon(starPoints(x, y, radius * 1.5));
+        break;
+      case 'diamond':
+        this.#polygon([x, y - radius, x + radius, y, x, y + radius, x - radius, y]);
+        break;
+      case 'square':
+        context.rect(x - radius * 0.8, y - radius * 0.8, radius * 1.6, radius * 1.6);
+        break;
+      case 'cross':
+        context.moveTo(x - radius * 0.8, y - radius * 0.8);
+        context.lineTo(x + radius * 0.8, y + radius * 0.8);
+        context.moveTo(x + radius * 0.8, y - radius * 0.8);
+        context.lineTo(x - radius * 0.8, y + radius * 0.8);
+        break;
+      case 'bar':
+        context.moveTo(x, y - radius);
+        context.lineTo(x, y + radius);
+        break;
+    }
+    if (glyph !== 'cross' && glyph !== 'bar') {
+      context.fillStyle = fill;
+      context.fill();
+    }
+    this.#stroke({ colour, width: 2 });
+  }
+
+  text(text: string, x: number, y: number, style: TextStyle): void {
+    const { context, theme } = this;
+    context.font = `${style.bold === true ? '600 ' : ''}${style.size}px ${style.mono === true ? theme.mono : theme.sans}`;
+    context.textAlign = style.align ?? 'left';
+    context.fillStyle = style.colour;
+    context.fillText(text, x, y);
+  }
+
+  #polygon(points: readonly number[]): void {
+    this.context.beginPath();
+    for (let i = 0; i + 1 < points.length; i += 2) {
+      if (i === 0) this.context.moveTo(points[0]!, points[1]!);
+      else this.context.lineTo(points[i]!, points[i + 1]!);
+    }
+    this.context.closePath();
+  }
+
+  #stroke({ colour, width, dash, opacity }: Stroke): void {
+    const { context } = this;
+    context.strokeStyle = colour;
+    context.lineWidth = width;
+    context.setLineDash(dash === undefined ? kNoDash : [...dash]);
+    context.globalAlpha = opacity ?? 1;
+    context.stroke();
+    context.globalAlpha = 1;
+  }
+}

@@ -1,0 +1,39 @@
+/** The page's colours for what is drawn: the custom properties of style/colours.css. */
+import type { SegmentState } from '../model/tree';
+
+export interface Theme {
+  paper: string;
+  ink: string;
+  dim: string;
+  rule: string;
+  halo: string;
+  mark: string;
+  markEdge: string;
+  state: Record<SegmentState, string>;
+  sans: string;
+  mono: string;
+}
+
+export function readTheme(): Theme {
+  const style = getComputedStyle(document.documentElement);
+  const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
+  return {
+    paper: colour('paper'),
+    ink: colour('ink'),
+    dim: colour('dim'),
+    rule: colour('rule'),
+    halo: colour('halo'),
+    mark: colour('mark'),
+    markEdge: colour('mark-edge'),
+    state: {
+      live: colour('live'),
+      split: colour('split'),
+      finished: colour('finished'),
+      exhausted: colour('exhausted'),
+      retired: colour('retired'),
+      cut: colour('cut'),
+    },
+    sans: colour('sans'),
+    mono: colour('mono'),
+  };
+}

@@ -1,0 +1,91 @@
+/** How things are named: one place, so that the drawing, the lists and the spoken words agree. */
+import type { Segment, SegmentState, Tree } from '../model/tree';
+import type { Glyph } from './pen';
+
+export const kStateWords: Record<SegmentState, string> = {
+  live: 'growing',
+  split: 'branches here',
+  finished: 'finished',
+  exhausted: 'token budget spent',
+  retired: 'given up',
+  cut: 'cut off',
+};
+
+export function glyphOf(state: SegmentState, isWinner: boolean): Glyph {
+  if (isWinner) return 'star';
+  const glyphs: Record<SegmentState, Glyph> = {
+    live: 'dot',
+    split: 'diamond',
+    finished: 'ring',
+    exhausted: 'cross',
+    retired: 'bar',
+    cut: 'square',
+  };
+  return glyphs[state];
+}
+
+/** A token as it can be shown alone: white space made visible. */
+export function visibleToken(text: string): string {
+  if (text === '') return '∅';
+  const shown = text.replace(/\r?\n/g, '⏎').replace(/\t/g, '⇥');
+  const trimmed = shown.trim();
+  return trimmed === '' ? '␣'.repeat(Math.min(shown.length, 4)) : trimmed;
+}
+
+export function formatCount(count: number): string {
+  return count.toLocaleString('en-US');
+}
+
+export function plural(count: number, one: string, many = `${one}s`): string {
+  return `${formatCount(count)} ${count === 1 ? one : many}`;
+}
+
+/** 0.003 -> "0.3%", 0.94 -> "94%". */
+export function formatShare(share: number): string {
+  if (!Number.isFinite(share)) return '–';
+  const percent = share * 100;
+  return `${percent >= 9.95 ? percent.toFixed(0) : percent >= 0.095 ? percent.toFixed(1) : '<0.1'}%`;
+}
+
+export function formatNats(value: number): string {
+  return Number.isFinite(value) ? value.toFixed(2) : value === Infinity ? '∞' : '–';
+}
+
+export function formatSeconds(seconds: number): string {
+  if (!Number.isFinite(seconds)) return '–';
+  if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
+  if (seconds < 90) return `${seconds.toFixed(0)} s`;
+  return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+}
+
+/** "1.2" for the second child of the first start: the way through the tree, as a person counts. */
+export function branchName(segment: Segment): string {
+  const steps: number[] = [];
+  for (let at: Segment | null = segment; at !== null; at = at.parent) steps.push(at.child + 1);
+  return steps.reverse().join('.');
+}
+
+/** Why a run ended; null for the ordinary reasons. */
+export function reasonInWords(reason: string): string | null {
+  switch (reason) {
+    case 'token-budget':
+      return 'Ended early: the budget of tokens is spent.';
+    case 'time-budget':
+      return 'Ended early: the time is up.';
+    case 'cancelled':
+      return 'Cancelled.';
+    case 'failed':
+      return 'The search failed.';
+    default:
+      return null;
+  }
+}
+
+export function leafLength(leaf: Segment): number {
+  return leaf.start + leaf.length;
+}
+
+/** How many trajectories gave the answer of `leaf`. */
+export function votesFor(tree: Tree, answer: string | null): number {
+  return answer === null ? 0 : (tree.votes.find((vote) => vote.answer === answer)?.votes ?? 0);
+}

@@ -1,0 +1,180 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
+import type { Run } from '../app/run';
+import type { Hit } from '../draw/hit';
+import { TreeView } from '../draw/tree_view';
+import { branchName, formatNats, formatShare, kStateWords, leafLength, plural, visibleToken } from '../draw/words';
+import type { Measure } from '../layout/spans';
+import { textTail, tokenContext } from '../model/branch_text';
+import { leafBelow, type Segment, type SegmentState } from '../model/tree';
+import { saveFile } from './save_file';
+import { StateMark } from './state_mark';
+import { Tooltip, type TipPlace } from './tooltip';
+import { TreeNav } from './tree_nav';
+
+interface Props {
+  run: Run;
+  leaf: Segment | null;
+  other: Segment | null;
+  onRead(leaf: Segment): void;
+  onCompare(leaf: Segment): void;
+  onPeek(leaf: Segment | null): void;
+}
+
+const kStates: SegmentState[] = ['live', 'finished', 'exhausted', 'retired', 'cut'];
+
+/** The drawing of the tree, its tools, its legend, and the way through it by keyboard. */
+export function TreePanel({ run, leaf, other, onRead, onCompare, onPeek }: Props) {
+  const canvas = useRef<HTMLCanvasElement>(null);
+  const view = useRef<TreeView | null>(null);
+  const ring = useRef<HTMLDivElement>(null);
+  const [tip, setTip] = useState<(TipPlace & { hit: Hit }) | null>(null);
+  const [following, setFollowing] = useState(true);
+  const [measure, setMeasure] = useState<Measure>('tokens');
+  const handlers = useRef({ onRead, onCompare, onPeek, run });
+  handlers.current = { onRead, onCompare, onPeek, run };
+
+  useEffect(() => {
+    const choose = (segment: Segment, compare: boolean) => {
+      const target = leafBelow(segment, handlers.current.run.tree.winner);
+      if (compare) handlers.current.onCompare(target);
+      else handlers.current.onRead(target);
+    };
+    const made = new TreeView(canvas.current!, handlers.current.run.tree, {
+      onPoint(hit, x, y) {
+        setTip(hit === null ? null : { hit, x, y });
+        handlers.current.onPeek(hit === null ? null : leafBelow(hit.segment, handlers.current.run.tree.winner));
+      },
+      onChoose: choose,
+      onPainted(box) {
+        const style = ring.current?.style;
+        if (style === undefined) return;
+        style.display = box === null ? 'none' : 'block';
+        if (box === null) return;
+        style.transform = `translate(${box.x - 6}px, ${box.y - 12}px)`;
+        style.width = `${box.width + 12}px`;
+      },
+      onFollow: setFollowing,
+    });
+    view.current = made;
+    return () => made.destroy();
+  }, []);
+  useEffect(() => {
+    const refresh = () => {
+      view.current?.setTree(run.tree);
+      view.current?.invalidate();
+    };
+    refresh();
+    return run.changes.subscribe(refresh);
+  }, [run]);
+  useEffect(() => view.current?.setPaths(leaf, other), [leaf, other]);
+  useEffect(() => view.current?.setMeasure(measure), [measure]);
+
+  const exportSvg = () => saveFile(`${run.id ?? 'tree'}.svg`, 'image/svg+xml', view.current?.svg() ?? '');
+  return (
+    <div class="tree-panel">
+      <div class="toolbar" role="toolbar" aria-label="Drawing">
+        <button type="button" onClick={() => view.current?.zoomBy(1.5)} aria-label="Zoom in" title="Zoom in (+)">
+          +
+        </button>
+        <button type="button" onClick={() => view.current?.zoomBy(1 / 1.5)} aria-label="Zoom out" title="Zoom out (−)">
+          −
+        </button>
+        <button type="button" onClick={() => view.current?.fit()} aria-pressed={following} title="Show all of it (0)">
+          Fit
+        </button>
+        <button
+          type="button"
+          aria-pressed={measure === 'compact'}
+          title="Draw long stretches shorter, so that decisions have room"
+          onClick={() => setMeasure(measure === 'compact' ? 'tokens' : 'compact')}
+        >
+          Compact
+        </button>
+        <span class="spacer" />
+        <button type="button" onClick={exportSvg} title="Save the drawing">
+          SVG
+        </button>
+      </div>
+      <div class="canvas-box">
+        <canvas ref={canvas} aria-hidden="true" />
+        <div class="focus-ring" ref={ring} aria-hidden="true" />
+        <TreeNav
+          run={run}
+          chosen={leaf}
+          onMark={(segment) => {
+            view.current?.setMarked(segment);
+            if (segment !== null) view.current?.reveal(segment);
+          }}
+          onRead={(segment) => onRead(leafBelow(segment, run.tree.winner))}
+          onCompare={(segment) => onCompare(leafBelow(segment, run.tree.winner))}
+          onZoom={(factor) => (factor === 0 ? view.current?.fit() : view.current?.zoomBy(factor))}
+        />
+        {tip !== null && (
+          <Tooltip place={tip}>
+            <SegmentTip hit={tip.hit} />
+          </Tooltip>
+        )}
+      </div>
+      <ul class="legend" aria-label="Legend">
+        <li>
+          <StateMark state="split" /> decision
+        </li>
+        {kStates.map((state) => (
+          <li key={state}>
+            <StateMark state={state} /> {kStateWords[state]}
+          </li>
+        ))}
+        <li>
+          <StateMark state="finished" winner /> winner
+        </li>
+        <li>
+          <span class="hill" aria-hidden="true" /> entropy
+        </li>
+      </ul>
+    </div>
+  );
+}
+
+function SegmentTip({ hit: { segment, token } }: { hit: Hit }) {
+  const atDecision = segment.children.length > 0 && token >= segment.length - 1;
+  if (atDecision && segment.decision !== null) {
+    return (
+      <>
+        <strong>Decision at token {segment.decision.position + 1}</strong>
+        <span class="tip-figures">
+          entropy {formatNats(segment.decision.entropy)} · varentropy {formatNats(segment.decision.varentropy)}
+        </span>
+        <span class="tip-text">…{textTail(segment, 60)}</span>
+        <ul>
+          {segment.children.map((child) => (
+            <li key={child.id}>
+              <code>{visibleToken(child.pieces[0] ?? '')}</code> {formatShare(Math.exp(child.logprob.at(0)))}
+            </li>
+          ))}
+        </ul>
+      </>
+    );
+  }
+  const [before, piece, after] = tokenContext(segment, token);
+  return (
+    <>
+      <strong>
+        Branch {branchName(segment)}, token {segment.start + token + 1}
+      </strong>
+      <span class="tip-figures">
+        entropy {formatNats(segment.entropy.at(token))} · varentropy {formatNats(segment.varentropy.at(token))}
+      </span>
+      <span class="tip-text">
+        …{before}
+        <mark>{piece}</mark>
+        {after}
+      </span>
+      {segment.children.length === 0 && (
+        <span class="tip-figures">
+          {kStateWords[segment.state]}
+          {segment.ending?.answer ? `: ${segment.ending.answer}` : ''}, {plural(leafLength(segment), 'token')}
+        </span>
+      )}
+    </>
+  );
+}
