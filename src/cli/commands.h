@@ -12,7 +12,9 @@ inline constexpr int kExitUsage = 2;
 inline constexpr int kExitUnfinished = 3;  // ended without a finished trajectory
 
 void add_run_command(CLI::App& app, int& exit_code);
+void add_serve_command(CLI::App& app, int& exit_code);
 void add_eval_command(CLI::App& app, int& exit_code);
+void add_report_command(CLI::App& app, int& exit_code);
 void add_tree_command(CLI::App& app, int& exit_code);
 void add_bench_command(CLI::App& app, int& exit_code);
 void add_methods_command(CLI::App& app, int& exit_code);

@@ -28,7 +28,9 @@ int run(int argc, char** argv) {
 
   int exit_code = kExitFailed;
   add_run_command(app, exit_code);
+  add_serve_command(app, exit_code);
   add_eval_command(app, exit_code);
+  add_report_command(app, exit_code);
   add_tree_command(app, exit_code);
   add_bench_command(app, exit_code);
   add_methods_command(app, exit_code);

@@ -1,0 +1,121 @@
+// `dts report`: the paper's tables and figures from results of `dts eval`.
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/arguments.h"
+#include "cli/commands.h"
+#include "cli/output.h"
+#include "dts/error.h"
+#include "eval/report/layout.h"
+#include "eval/report/render.h"
+#include "eval/report/results.h"
+#include "io/whole_file.h"
+
+namespace dts::cli {
+namespace {
+
+namespace report = eval::report;
+
+enum class Format { kHtml, kMarkdown, kCsv, kJson };
+
+struct ReportFlags {
+  std::vector<std::string> files;
+  std::string output = "-";
+  std::optional<Format> format;
+  report::LayoutOptions layout;
+};
+
+// What the output's name says, else Markdown: it reads well on a terminal.
+Format format_of(const ReportFlags& flags) {
+  if (flags.format) return *flags.format;
+  const std::string extension = std::filesystem::path(flags.output).extension().string();
+  if (extension == ".html" || extension == ".htm") return Format::kHtml;
+  if (extension == ".csv") return Format::kCsv;
+  if (extension == ".json") return Format::kJson;
+  return Format::kMarkdown;
+}
+
+std::string render(const report::Report& made, Format format) {
+  switch (format) {
+    case Format::kHtml:
+      return to_html(made);
+    case Format::kMarkdown:
+      return to_markdown(made);
+    case Format::kCsv:
+      return to_csv(made);
+    case Format::kJson:
+      break;
+  }
+  return to_json(made);
+}
+
+int make_report(const ReportFlags& flags) {
+  const report::Results results(flags.files);
+  if (results.rows() == 0) {
+    throw Error(fmt::format("{}: has no results yet; dts eval makes them", flags.files.front()));
+  }
+  const std::string text = render(lay_out(results, flags.layout), format_of(flags));
+  if (flags.output == "-") {
+    write_stdout(text);
+  } else {
+    write_whole_file(flags.output, text);
+  }
+  return kExitAnswered;
+}
+
+}  // namespace
+
+void add_report_command(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("report", "tables and figures from results");
+  auto flags = std::make_shared<ReportFlags>();
+  command->footer(
+      "FILE is what dts eval -o wrote; several files, of one model or of many, make one report.\n\n"
+      "  dts report results.db -o report.html\n"
+      "  dts report small.db large.db --format md\n"
+      "  dts report results.db --case nano-bench-017 -o case.html");
+  command->add_option("files", flags->files, "results of dts eval")->type_name("FILE...");
+  add_value(*command, "-o,--output", "FILE", "where to write it (default -: standard output)",
+            [flags](const std::string& text) { flags->output = text; });
+  add_value(*command, "--format", "html|md|csv|json", "what to write (default: as the output's name says, else md)",
+            [flags](const std::string& text) {
+              if (text == "html") {
+                flags->format = Format::kHtml;
+              } else if (text == "md") {
+                flags->format = Format::kMarkdown;
+              } else if (text == "csv") {
+                flags->format = Format::kCsv;
+              } else if (text == "json") {
+                flags->format = Format::kJson;
+              } else {
+                throw usage_error(fmt::format("--format is '{}': it must be one of html|md|csv|json", text));
+              }
+            });
+  command
+      ->add_option_function<std::vector<std::string>>(
+          "--case",
+          [flags](const std::vector<std::string>& questions) {
+            flags->layout.cases = questions;
+            flags->layout.only_cases = true;
+          },
+          "only this question, as the methods answered it; may be given several times")
+      ->type_name("QUESTION")
+      ->allow_extra_args(false);
+  add_value(*command, "-s,--seed", "N", "the seed that cases show (default: one that shows the difference)",
+            [flags](const std::string& text) {
+              flags->layout.seed = static_cast<std::uint64_t>(
+                  parse_integer("--seed", text, 0, std::numeric_limits<std::int64_t>::max()));
+            });
+  add_value(*command, "--title", "TEXT", "the report's title",
+            [flags](const std::string& text) { flags->layout.title = text; });
+  command->callback([flags, &exit_code] {
+    if (flags->files.empty()) throw usage_error("FILE is missing: results that dts eval -o wrote");
+    exit_code = make_report(*flags);
+  });
+}
+
+}  // namespace dts::cli

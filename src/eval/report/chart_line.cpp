@@ -1,0 +1,67 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "eval/report/chart_canvas.h"
+#include "eval/report/charts.h"
+
+namespace dts::eval::report {
+
+std::string draw(const LineChart& chart) {
+  constexpr double kHeight = 260;
+  constexpr double kLeft = 40;
+  constexpr double kRight = kChartWidth - 14;
+  constexpr double kTop = 10;
+  constexpr double kBottom = kHeight - 44;
+  double low = 1e300;
+  double high = -1e300;
+  for (const LineChart::Series& series : chart.series) {
+    for (const auto& [at, value] : series.points) {
+      low = std::min(low, at);
+      high = std::max(high, at);
+    }
+  }
+  const double margin = chart.log_x ? 0 : 0.03 * (high - low);
+  const Scale x(low - margin, high + margin, kLeft, kRight, chart.log_x);
+  const Scale y(0, 1.02, kBottom, kTop);
+  Canvas canvas(kHeight, fmt::format("{}: {} against {}", chart.title, chart.y_axis, chart.x_axis));
+  for (const double tick : ticks(x, 6, chart.log_x)) {
+    canvas.line(x(tick), kTop, x(tick), kBottom, "grid");
+    canvas.text(x(tick), kBottom + 14, fmt::format("{:.6g}", tick), Anchor::kMiddle, "tick");
+  }
+  for (int percent = 0; percent <= 100; percent += 20) {
+    canvas.line(kLeft, y(percent / 100.0), kRight, y(percent / 100.0), "grid");
+    canvas.text(kLeft - 6, y(percent / 100.0) + 4, fmt::format("{}", percent), Anchor::kEnd, "tick");
+  }
+  canvas.text((kLeft + kRight) / 2, kBottom + 34, chart.x_axis, Anchor::kMiddle, "axis-name");
+  canvas.text(kLeft - 34, kTop + 8, chart.y_axis, Anchor::kStart, "axis-name inside");
+  for (std::size_t i = 0; i < chart.series.size(); ++i) {
+    const LineChart::Series& series = chart.series[i];
+    canvas.begin(fmt::format("series-{}", i));
+    std::vector<std::pair<double, double>> band;
+    std::vector<std::pair<double, double>> means;
+    for (const auto& [at, value] : series.points) {
+      band.emplace_back(x(at), y(value.high));
+      means.emplace_back(x(at), y(value.mean));
+    }
+    for (auto point = series.points.rbegin(); point != series.points.rend(); ++point) {
+      band.emplace_back(x(point->first), y(point->second.low));
+    }
+    canvas.path(band, true, "band");
+    canvas.path(means, false, "curve");
+    for (const auto& [at, value] : series.points) {
+      canvas.begin("point", fmt::format("{} {:.6g}: {:.1f}% ({:.1f} to {:.1f})", series.name, at, 100 * value.mean,
+                                        100 * value.low, 100 * value.high));
+      canvas.circle(x(at), y(value.mean), 3.5, "mark");
+      canvas.end();
+    }
+    if (!series.name.empty() && !means.empty()) {
+      const double above = means.back().second < kTop + 24 ? 18 : -10;
+      canvas.text(means.back().first, means.back().second + above, series.name, Anchor::kEnd, "name halo");
+    }
+    canvas.end();
+  }
+  return canvas.finish();
+}
+
+}  // namespace dts::eval::report

@@ -1,0 +1,285 @@
+#include "eval/report/figures.h"
+
+#include <algorithm>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "eval/metrics.h"
+
+namespace dts::eval::report {
+namespace {
+
+double score_of(const Row& row) { return row.score; }
+
+std::vector<const Benchmark*> of_model(const Results& results, const std::string& model) {
+  std::vector<const Benchmark*> out;
+  for (const Benchmark& benchmark : results.benchmarks()) {
+    if (benchmark.model == model) out.push_back(&benchmark);
+  }
+  return out;
+}
+
+// Strata of several datasets under one roof: each dataset weighs the same, and so do the tasks within one.
+void append(std::vector<Stratum>& all, std::vector<Stratum> dataset) {
+  for (Stratum& stratum : dataset) {
+    stratum.weight = 1.0 / static_cast<double>(dataset.size());
+    all.push_back(std::move(stratum));
+  }
+}
+
+// --- length ---
+
+struct LengthSample {
+  int length = 0;
+  double score = 0;
+  const std::string* question = nullptr;
+};
+
+LengthSample length_sample(const Row& row) {
+  return {row.finished ? row.chosen_tokens : row.steps, row.score, &row.key.question};
+}
+
+const Rows& samples_of(const Benchmark& benchmark) {
+  return benchmark.samples.rows.empty() ? benchmark.baseline() : benchmark.samples.rows;
+}
+
+LengthBin bin_of(const std::vector<LengthSample>& samples) {
+  LengthBin bin;
+  bin.samples = samples.size();
+  std::map<std::string, std::vector<double>> scores;
+  double sum = 0;
+  for (const LengthSample& sample : samples) {
+    if (&sample == &samples.front() || sample.length < bin.shortest) bin.shortest = sample.length;
+    bin.longest = std::max(bin.longest, sample.length);
+    sum += sample.length;
+    scores[*sample.question].push_back(sample.score);
+  }
+  bin.mean_length = samples.empty() ? 0 : sum / static_cast<double>(samples.size());
+  std::vector<std::vector<double>> clusters;
+  for (auto& [question, values] : scores) clusters.push_back(std::move(values));
+  bin.accuracy = clustered_mean(std::move(clusters));
+  return bin;
+}
+
+// Sorted by length, cut into `bins` parts of equal size, as nearly as can be.
+std::vector<std::vector<LengthSample>> cut(std::vector<LengthSample> samples, std::size_t bins) {
+  std::stable_sort(samples.begin(), samples.end(),
+                   [](const LengthSample& a, const LengthSample& b) { return a.length < b.length; });
+  std::vector<std::vector<LengthSample>> parts(bins);
+  for (std::size_t i = 0; i < samples.size(); ++i) parts[i * bins / samples.size()].push_back(samples[i]);
+  return parts;
+}
+
+double mean_score(const std::vector<LengthSample>& samples) {
+  double sum = 0;
+  for (const LengthSample& sample : samples) sum += sample.score;
+  return sum / static_cast<double>(samples.size());
+}
+
+// --- radar ---
+
+Radar radar_of(std::string model, std::vector<std::pair<std::string, std::map<std::string, Rows>>> axes,
+               const Benchmark& names) {
+  Radar radar{std::move(model), {}, {}};
+  for (const auto& [axis, rows] : axes) radar.axes.push_back(axis);
+  for (const MethodResults& results : names.methods) {
+    if (results.ablation) continue;
+    Radar::Series series{results.label, results.name, {}};
+    for (const auto& [axis, methods] : axes) {
+      const auto rows = methods.find(results.label);
+      if (rows == methods.end()) break;
+      series.accuracy.push_back(stratified_mean(strata_of(rows->second, score_of), 1).mean);
+    }
+    if (series.accuracy.size() == axes.size()) radar.series.push_back(std::move(series));
+  }
+  return radar;
+}
+
+// The tasks and the difficulties of a dataset, with the methods' rows of each.
+std::vector<std::pair<std::string, std::map<std::string, Rows>>> parts_of(const Benchmark& benchmark) {
+  std::vector<std::pair<std::string, std::map<std::string, Rows>>> axes;
+  const auto add = [&](const std::function<const std::string&(const Row&)>& part, std::vector<std::string> first) {
+    std::map<std::string, std::map<std::string, Rows>> found;
+    for (const MethodResults& results : benchmark.methods) {
+      for (const Row* row : results.rows) found[part(*row)][results.label].push_back(row);
+    }
+    found.erase("");
+    if (found.size() < 2 || found.size() > 12) return;
+    for (const std::string& name : first) {
+      if (found.count(name) > 0) axes.emplace_back(name, std::move(found[name]));
+      found.erase(name);
+    }
+    for (auto& [name, rows] : found) axes.emplace_back(name, std::move(rows));
+  };
+  add([](const Row& row) -> const std::string& { return row.task; }, {});
+  add([](const Row& row) -> const std::string& { return row.difficulty; }, {"easy", "medium", "hard"});
+  return axes;
+}
+
+}  // namespace
+
+std::vector<Average> averages(const Results& results) {
+  std::vector<Average> out;
+  for (const std::string& model : results.models()) {
+    const std::vector<const Benchmark*> benchmarks = of_model(results, model);
+    if (benchmarks.size() < 2) continue;
+    for (const MethodResults& method : benchmarks.front()->methods) {
+      std::vector<Stratum> scores;
+      std::vector<Stratum> gains;
+      bool everywhere = !method.ablation;
+      bool paired = method.label != kBaseline;
+      for (const Benchmark* benchmark : benchmarks) {
+        const MethodResults* here = benchmark->find(method.label);
+        everywhere = everywhere && here != nullptr;
+        if (!everywhere) break;
+        append(scores, strata_of(here->rows, score_of));
+        std::vector<Stratum> gained = paired_strata(here->rows, benchmark->baseline(), score_of);
+        paired = paired && !gained.empty();
+        append(gains, std::move(gained));
+      }
+      if (!everywhere) continue;
+      Average average{model, method.label, method.name, benchmarks.size(), stratified_mean(scores), std::nullopt};
+      if (paired) average.difference = stratified_mean(gains);
+      out.push_back(std::move(average));
+    }
+  }
+  return out;
+}
+
+std::optional<Versus> versus(const Benchmark& benchmark, const std::string& first, const std::string& second,
+                             const std::function<double(const Row&)>& value, bool by_task) {
+  const MethodResults* a = benchmark.find(first);
+  const MethodResults* b = benchmark.find(second);
+  if (a == nullptr || b == nullptr) return std::nullopt;
+  const auto mean = [&](const Rows& rows) {
+    return by_task ? stratified_mean(strata_of(rows, value)) : mean_over_questions(rows, value);
+  };
+  Versus out{mean(a->rows), mean(b->rows), std::nullopt};
+  std::vector<Stratum> gains = paired_strata(b->rows, a->rows, value);
+  if (gains.empty()) return out;
+  if (!by_task) {
+    for (std::size_t i = 1; i < gains.size(); ++i) {
+      std::move(gains[i].clusters.begin(), gains[i].clusters.end(), std::back_inserter(gains.front().clusters));
+    }
+    gains.resize(1);
+  }
+  out.difference = stratified_mean(gains);
+  return out;
+}
+
+std::vector<CriterionRow> criteria(const Benchmark& benchmark) {
+  std::vector<CriterionRow> out;
+  // As the paper lists them: high entropy, either, the decision rule; the highest threshold first.
+  const std::vector<std::string> order = {"high-entropy", "either", "decision"};
+  for (const MethodResults& results : benchmark.methods) {
+    if (results.method != "dts-greedy" && results.method != "dts-stable") continue;
+    if (results.label != results.method && !results.ablation) continue;  // varies something else
+    const auto same = [&](const CriterionRow& row) {
+      return row.criterion == results.setting("criterion") && row.tau_v == results.setting("tau_v") &&
+             row.tau_h == results.setting("tau_h");
+    };
+    auto row = std::find_if(out.begin(), out.end(), same);
+    if (row == out.end()) {
+      out.push_back({results.setting("criterion"), results.setting("tau_v"), results.setting("tau_h"), {}, {}});
+      row = std::prev(out.end());
+    }
+    (results.method == "dts-greedy" ? row->greedy : row->stable) = summarise(results.rows, benchmark.baseline());
+  }
+  std::stable_sort(out.begin(), out.end(), [&](const CriterionRow& a, const CriterionRow& b) {
+    const auto key = [&](const CriterionRow& row) {
+      const auto at = std::find(order.begin(), order.end(), row.criterion);
+      return std::tuple(at - order.begin(), -std::atof(row.tau_v.c_str()), -std::atof(row.tau_h.c_str()));
+    };
+    return key(a) < key(b);
+  });
+  if (out.size() < 2) out.clear();
+  return out;
+}
+
+std::optional<LengthStudy> length_study(const Benchmark& benchmark) {
+  constexpr std::size_t kBins = 10;
+  const Rows& rows = samples_of(benchmark);
+  if (rows.empty()) return std::nullopt;
+  std::vector<LengthSample> all;
+  std::map<std::string, std::vector<LengthSample>> by_question;
+  for (const Row* row : rows) {
+    all.push_back(length_sample(*row));
+    by_question[row->key.question].push_back(all.back());
+  }
+  LengthStudy study;
+  study.questions = by_question.size();
+  study.samples = all.size();
+  for (const auto& part : cut(all, std::min(kBins, all.size()))) study.pooled.push_back(bin_of(part));
+
+  std::size_t bins = kBins;
+  for (const auto& [question, samples] : by_question) bins = std::min(bins, samples.size());
+  if (bins < 2) return study;
+  std::vector<std::vector<LengthSample>> together(bins);
+  std::vector<std::vector<double>> gains;
+  for (const auto& [question, samples] : by_question) {
+    const auto parts = cut(samples, bins);
+    for (std::size_t i = 0; i < bins; ++i) together[i].insert(together[i].end(), parts[i].begin(), parts[i].end());
+    gains.push_back({mean_score(parts.front()) - mean_score(parts.back())});
+  }
+  for (const auto& part : together) study.within.push_back(bin_of(part));
+  study.shortest_less_longest = clustered_mean(std::move(gains));
+  return study;
+}
+
+std::optional<SamplingCurve> sampling_curve(const Benchmark& benchmark) {
+  const Rows& rows = samples_of(benchmark);
+  std::map<std::string, std::size_t> counts;
+  for (const Row* row : rows) ++counts[row->key.question];
+  if (counts.empty()) return std::nullopt;
+  std::size_t n = rows.size();
+  for (const auto& [question, count] : counts) n = std::min(n, count);
+  if (n < 2) return std::nullopt;
+
+  SamplingCurve curve;
+  curve.n = static_cast<int>(n);
+  curve.average = stratified_mean(strata_of(rows, score_of));
+  std::set<int> sizes = {curve.n};
+  for (int k = 1; k < curve.n; k *= 2) sizes.insert(k);
+  for (const int k : sizes) {
+    SamplingCurve::Point point{k, {}, {}};
+    point.majority = stratified_mean(strata_by_question(rows, [k](const Rows& samples) {
+      std::vector<TraceResult> votes;
+      for (const Row* row : samples) votes.push_back({row->chosen_tokens, row->score, row->answer});
+      return maj_at_k(votes, k);
+    }));
+    point.pass = stratified_mean(strata_by_question(rows, [k](const Rows& samples) {
+      const auto right = std::count_if(samples.begin(), samples.end(), [](const Row* row) { return row->score >= 1; });
+      return pass_at_k(static_cast<int>(samples.size()), static_cast<int>(right), k);
+    }));
+    curve.points.push_back(point);
+  }
+  return curve;
+}
+
+std::vector<Radar> radars(const Results& results) {
+  std::vector<Radar> out;
+  for (const std::string& model : results.models()) {
+    const std::vector<const Benchmark*> benchmarks = of_model(results, model);
+    if (benchmarks.size() >= 3) {
+      std::vector<std::pair<std::string, std::map<std::string, Rows>>> axes;
+      for (const Benchmark* benchmark : benchmarks) {
+        std::map<std::string, Rows> rows;
+        for (const MethodResults& method : benchmark->methods) rows[method.label] = method.rows;
+        axes.emplace_back(benchmark->dataset, std::move(rows));
+      }
+      out.push_back(radar_of(model, std::move(axes), *benchmarks.front()));
+      continue;
+    }
+    for (const Benchmark* benchmark : benchmarks) {
+      auto axes = parts_of(*benchmark);
+      if (axes.size() < 3) continue;
+      out.push_back(
+          radar_of(benchmarks.size() > 1 ? model + ", " + benchmark->dataset : model, std::move(axes), *benchmark));
+    }
+  }
+  return out;
+}
+
+}  // namespace dts::eval::report

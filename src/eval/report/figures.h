@@ -1,0 +1,98 @@
+// The numbers of the paper's tables and figures, from rows. Shares and scores are 0..1.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "eval/bootstrap.h"
+#include "eval/report/results.h"
+
+namespace dts::eval::report {
+
+// Table 1, last columns: a model's mean over its datasets, each with the same weight.
+struct Average {
+  std::string model;
+  std::string method;  // label
+  std::string name;
+  std::size_t datasets = 0;
+  Interval accuracy;
+  std::optional<Interval> difference;  // against `standard`
+};
+// For methods that were run on every dataset of their model, and models with several.
+std::vector<Average> averages(const Results& results);
+
+// Two methods of one benchmark, paired by question and seed.
+struct Versus {
+  Interval first;
+  Interval second;
+  std::optional<Interval> difference;  // second less first; none when they share no question and seed
+};
+// None unless both are there.
+std::optional<Versus> versus(const Benchmark& benchmark, const std::string& first, const std::string& second,
+                             const std::function<double(const Row&)>& value, bool by_task);
+
+// Table 4: what makes a decision token.
+struct CriterionRow {
+  std::string criterion;
+  std::string tau_v, tau_h;       // as set
+  std::optional<Summary> greedy;  // none when it was not run
+  std::optional<Summary> stable;
+};
+// One for each rule that was tried, in the paper's order; empty unless at least two were.
+std::vector<CriterionRow> criteria(const Benchmark& benchmark);
+
+// Figure 2: accuracy by length. A sample is one trajectory of `standard`; one that reached the token budget counts as
+// wrong, at its length.
+struct LengthBin {
+  std::size_t samples = 0;
+  int shortest = 0;  // tokens
+  int longest = 0;
+  double mean_length = 0;
+  Interval accuracy;  // clustered by question
+};
+struct LengthStudy {
+  std::size_t questions = 0;
+  std::size_t samples = 0;  // in all
+  std::vector<LengthBin>
+      pooled;  // all samples of all problems, in order of length, cut into tenths: the paper's figure
+  // Each problem's samples cut into tenths among themselves: what is left when long problems are not harder ones. Empty
+  // when a problem has fewer than two.
+  std::vector<LengthBin> within;
+  std::optional<Interval> shortest_less_longest;  // of `within`: first less last, paired by question
+};
+// From the length study's samples, else from the rows of `standard`; none when there are none.
+std::optional<LengthStudy> length_study(const Benchmark& benchmark);
+
+// What k independent samples of `standard` are good for, by the n of them that each problem has.
+struct SamplingCurve {
+  struct Point {
+    int k = 0;
+    Interval majority;  // maj@k
+    Interval pass;      // pass@k, unbiased
+  };
+  int n = 0;                  // the fewest samples that a problem has
+  Interval average;           // avg@n
+  std::vector<Point> points;  // k = 1, 2, 4, ... n
+};
+// None unless every problem has at least two samples.
+std::optional<SamplingCurve> sampling_curve(const Benchmark& benchmark);
+
+// Figure 1: accuracy of the methods along several axes.
+struct Radar {
+  struct Series {
+    std::string method;  // label
+    std::string name;
+    std::vector<double> accuracy;  // [axes]
+  };
+  std::string model;
+  std::vector<std::string> axes;
+  std::vector<Series> series;
+};
+// A model with three datasets or more: those are the axes. Else one a benchmark: its tasks and difficulties, where
+// there are at least three.
+std::vector<Radar> radars(const Results& results);
+
+}  // namespace dts::eval::report

@@ -1,0 +1,10 @@
+// The look of the report's page.
+#pragma once
+
+#include <string_view>
+
+namespace dts::eval::report {
+
+extern const std::string_view kReportStyle;  // CSS
+
+}  // namespace dts::eval::report

@@ -1,0 +1,99 @@
+#include "eval/report/layout.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "eval/report/layout_common.h"
+
+namespace dts::eval::report {
+namespace {
+
+std::string joined(const std::vector<std::string>& items) {
+  std::string out;
+  for (const std::string& item : items) out += (out.empty() ? "" : ", ") + item;
+  return out;
+}
+
+double value_of(const Cell& cell) {
+  if (const auto* interval = std::get_if<Interval>(&cell.value)) return interval->mean;
+  if (const auto* number = std::get_if<double>(&cell.value)) return *number;
+  return -1e300;
+}
+
+std::vector<Headline> headlines(const Results& results) {
+  std::vector<Headline> out;
+  for (const Benchmark& benchmark : results.benchmarks()) {
+    const MethodResults* method = benchmark.find("dts-stable");
+    if (method == nullptr || benchmark.baseline().empty()) continue;
+    const Summary standard = summarise(benchmark.baseline(), {});
+    const Summary stable = summarise(method->rows, benchmark.baseline());
+    std::string text = "standard decoding to dts-stable";
+    if (stable.difference) {
+      text += fmt::format(": {:+.1f} points ({:+.1f} to {:+.1f})", 100 * stable.difference->mean,
+                          100 * stable.difference->low, 100 * stable.difference->high);
+    }
+    if (standard.flops.mean > 0) {
+      text += fmt::format(", at {:.1f} times the compute and {:.2f} times the steps",
+                          stable.flops.mean / standard.flops.mean, stable.steps / std::max(1.0, standard.steps));
+    }
+    out.push_back({benchmark.model + ", " + benchmark.dataset, standard.accuracy.mean, stable.accuracy.mean, text});
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string place_name(const Results& results, const Benchmark& benchmark) {
+  const bool models = results.models().size() > 1;
+  const bool datasets = results.datasets().size() > 1;
+  if (models && datasets) return benchmark.model + ", " + benchmark.dataset;
+  return models ? benchmark.model : benchmark.dataset;
+}
+
+std::string command_for(const Results& results, const std::string& arguments) {
+  const std::string dataset = results.datasets().empty() ? "nano-bench-mini" : results.datasets().front();
+  return fmt::format("dts eval --dataset {} {} -o FILE", dataset, arguments);
+}
+
+void mark_best(Table& table, std::size_t first_row, std::size_t column) {
+  double best = -1e300;
+  for (std::size_t i = first_row; i < table.rows.size(); ++i) best = std::max(best, value_of(table.rows[i][column]));
+  if (best <= -1e300) return;
+  for (std::size_t i = first_row; i < table.rows.size(); ++i) {
+    Cell& cell = table.rows[i][column];
+    cell.best = value_of(cell) == best;
+  }
+}
+
+Report lay_out(const Results& results, const LayoutOptions& options) {
+  Report report;
+  report.title = options.title;
+  std::set<std::uint64_t> seeds;
+  std::set<std::string> questions;
+  for (const Benchmark& benchmark : results.benchmarks()) {
+    for (const MethodResults& method : benchmark.methods) {
+      for (const Row* row : method.rows) {
+        seeds.insert(row->key.seed);
+        questions.insert(benchmark.dataset + '\n' + row->key.question);
+      }
+    }
+  }
+  report.facts = {{results.models().size() == 1 ? "model" : "models", joined(results.models())},
+                  {results.datasets().size() == 1 ? "dataset" : "datasets", joined(results.datasets())},
+                  {"questions", fmt::format("{}", questions.size())},
+                  {"seeds", fmt::format("{}", seeds.size())},
+                  {"results", fmt::format("{}", results.rows())}};
+  if (!options.only_cases) {
+    report.headlines = headlines(results);
+    report.sections = {accuracy_section(results),   compute_section(results),   radar_section(results),
+                       repetition_section(results), selection_section(results), criterion_section(results),
+                       length_section(results),     samples_section(results)};
+  }
+  report.sections.push_back(cases_section(results, options));
+  if (!options.only_cases) report.sections.push_back(settings_section(results));
+  return report;
+}
+
+}  // namespace dts::eval::report

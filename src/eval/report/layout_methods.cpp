@@ -1,0 +1,202 @@
+// The sections that compare methods: accuracy, compute, radar.
+#include <fmt/format.h>
+
+#include "eval/report/figures.h"
+#include "eval/report/layout.h"
+#include "eval/report/layout_common.h"
+
+namespace dts::eval::report {
+namespace {
+
+constexpr const char* kEveryMethod =
+    "--methods standard,self-consistency,deepconf-low,deepconf-high,dts-greedy,dts-stable";
+
+// The paper's Table 1: a row for each method, accuracy and improvement for each dataset and on average. For one dataset
+// the table by method says it already.
+Table wide_table(const Results& results) {
+  Table table{"table-1", "Accuracy (%) and improvement on standard decoding (points), by dataset", {}, {}};
+  table.columns = {{"model", "model"}, {"method", "method"}};
+  const std::vector<std::string> datasets = results.datasets();
+  for (const std::string& dataset : datasets) {
+    table.columns.push_back({dataset + "_accuracy", dataset, Unit::kPercent});
+    table.columns.push_back({dataset + "_improvement", "improve", Unit::kPoints});
+  }
+  table.columns.push_back({"average_accuracy", "average", Unit::kPercent});
+  table.columns.push_back({"average_improvement", "improve", Unit::kPoints});
+  const std::vector<Average> all = averages(results);
+  for (const std::string& model : results.models()) {
+    const std::size_t first = table.rows.size();
+    for (const Benchmark& named : results.benchmarks()) {
+      if (named.model != model) continue;
+      for (const MethodResults& method : named.methods) {
+        const auto same = [&](const std::vector<Cell>& row) { return row[1].value == Cell::text(method.name).value; };
+        if (method.ablation ||
+            std::any_of(table.rows.begin() + static_cast<std::ptrdiff_t>(first), table.rows.end(), same)) {
+          continue;
+        }
+        std::vector<Cell> row = {Cell::text(model), Cell::text(method.name)};
+        for (const std::string& dataset : datasets) {
+          Cell accuracy, improvement;
+          for (const Benchmark& benchmark : results.benchmarks()) {
+            if (benchmark.model != model || benchmark.dataset != dataset) continue;
+            if (const MethodResults* here = benchmark.find(method.label)) {
+              const Summary summary = summarise(here->rows, benchmark.baseline());
+              accuracy = Cell::interval(summary.accuracy);
+              improvement = Cell::interval(summary.difference);
+            }
+          }
+          row.push_back(std::move(accuracy));
+          row.push_back(std::move(improvement));
+        }
+        Cell average, gain;
+        for (const Average& one : all) {
+          if (one.model != model || one.method != method.label) continue;
+          average = Cell::interval(one.accuracy);
+          gain = Cell::interval(one.difference);
+        }
+        row.push_back(std::move(average));
+        row.push_back(std::move(gain));
+        table.rows.push_back(std::move(row));
+      }
+    }
+    for (std::size_t c = 2; c < table.columns.size(); c += 2) mark_best(table, first, c);
+  }
+  return table;
+}
+
+}  // namespace
+
+Section accuracy_section(const Results& results) {
+  Section section{"accuracy", "Accuracy", "Table 1 of the paper", "", {}, {}, {}, ""};
+  section.text =
+      "Right answers, as the mean over questions and seeds (avg@n, n being the seeds). Brackets are 95% intervals from "
+      "a "
+      "bootstrap that resamples whole questions; differences are against standard decoding on the same question with "
+      "the same seed. maj@n: the seeds' answers vote. pass@n: at least one seed is right. Any right: a trajectory that "
+      "finished, chosen or not, is right.";
+  Table table{"methods", "Accuracy by method", place_columns(), {}};
+  for (const Column& column : std::vector<Column>{{"method", "method"},
+                                                  {"questions", "questions", Unit::kCount},
+                                                  {"seeds", "n", Unit::kCount},
+                                                  {"accuracy", "accuracy, avg@n (%)", Unit::kPercent},
+                                                  {"difference", "against standard", Unit::kPoints},
+                                                  {"majority", "maj@n (%)", Unit::kPercent},
+                                                  {"pass", "pass@n (%)", Unit::kPercent},
+                                                  {"any_right", "any right (%)", Unit::kPercent}}) {
+    table.columns.push_back(column);
+  }
+  bool compared = false;
+  for (const Benchmark& benchmark : results.benchmarks()) {
+    const std::size_t first = table.rows.size();
+    DotChart chart{place_name(results, benchmark), "accuracy, %", {}, std::nullopt};
+    for (const MethodResults& method : benchmark.methods) {
+      if (method.ablation) continue;
+      const Summary s = summarise(method.rows, benchmark.baseline());
+      if (method.label == kBaseline) chart.reference = s.accuracy.mean;
+      chart.dots.push_back({method.method, method.name, s.accuracy});
+      std::vector<Cell> row = place_cells(benchmark);
+      for (Cell& cell : std::vector<Cell>{Cell::text(method.name), Cell::number(static_cast<double>(s.questions)),
+                                          Cell::number(static_cast<double>(s.seeds)), Cell::interval(s.accuracy),
+                                          Cell::interval(s.difference), Cell::interval(s.majority),
+                                          Cell::interval(s.pass), Cell::interval(s.any_right)}) {
+        row.push_back(std::move(cell));
+      }
+      table.rows.push_back(std::move(row));
+      compared = compared || s.difference.has_value();
+    }
+    mark_best(table, first, 5);
+    if (!chart.dots.empty()) section.charts.emplace_back(std::move(chart));
+  }
+  if (results.datasets().size() > 1) section.tables.push_back(wide_table(results));
+  section.tables.push_back(std::move(table));
+  if (!compared) {
+    section.missing = "There is nothing to compare with standard decoding: " + command_for(results, kEveryMethod);
+  }
+  return section;
+}
+
+Section compute_section(const Results& results) {
+  Section section{"compute", "Accuracy against compute", "Figure 5 of the paper", "", {}, {}, {}, ""};
+  section.text =
+      "Compute is estimated from the model's size and from every token that it evaluated, prompt included, over all "
+      "branches. Tokens are means a question: over all branches as if each had been decoded alone; unique, which is "
+      "what "
+      "was decoded; on the critical path, which is the number of steps; of the trajectory that was chosen. Seconds are "
+      "those a question saw while others shared the engine. No end: no trajectory of the question ended within the "
+      "token "
+      "budget. Truncated: trajectories, of those that ran to an end, that reached the budget. No answer: finished, but "
+      "no "
+      "answer was found.";
+  Table table{"cost", "What an answer costs", place_columns(), {}};
+  for (const Column& column : std::vector<Column>{{"method", "method"},
+                                                  {"accuracy", "accuracy (%)", Unit::kPercent},
+                                                  {"flops", "compute", Unit::kFlops},
+                                                  {"branch_tokens", "tokens, all branches", Unit::kCount},
+                                                  {"unique_tokens", "unique", Unit::kCount},
+                                                  {"steps", "critical path", Unit::kCount},
+                                                  {"chosen_tokens", "chosen", Unit::kCount},
+                                                  {"branch_events", "decisions", Unit::kMean},
+                                                  {"seconds", "seconds", Unit::kSeconds},
+                                                  {"unfinished", "no end (%)", Unit::kPercent},
+                                                  {"truncated", "truncated (%)", Unit::kPercent},
+                                                  {"unextracted", "no answer (%)", Unit::kPercent}}) {
+    table.columns.push_back(column);
+  }
+  const std::vector<std::string> models = results.models();
+  for (const std::string& dataset : results.datasets()) {
+    ScatterChart chart{results.datasets().size() > 1 ? dataset : "", "compute a question", "accuracy, %", models, {}};
+    for (const Benchmark& benchmark : results.benchmarks()) {
+      if (benchmark.dataset != dataset) continue;
+      const auto group =
+          static_cast<std::size_t>(std::find(models.begin(), models.end(), benchmark.model) - models.begin());
+      for (const MethodResults& method : benchmark.methods) {
+        const Summary s = summarise(method.rows, benchmark.baseline());
+        if (!method.ablation && s.flops.low > 0) {
+          chart.points.push_back({method.method, method.name, group, s.flops, s.accuracy});
+        }
+        std::vector<Cell> row = place_cells(benchmark);
+        for (Cell& cell : std::vector<Cell>{
+                 Cell::text(method.name), Cell::interval(s.accuracy), Cell::interval(s.flops),
+                 Cell::number(s.branch_tokens), Cell::number(s.unique_tokens), Cell::number(s.steps),
+                 Cell::number(s.chosen_tokens), Cell::number(s.branch_events), Cell::number(s.seconds),
+                 Cell::number(s.unfinished.mean), Cell::number(s.truncated), Cell::number(s.unextracted)}) {
+          row.push_back(std::move(cell));
+        }
+        table.rows.push_back(std::move(row));
+      }
+    }
+    if (!chart.points.empty()) section.charts.emplace_back(std::move(chart));
+  }
+  section.tables.push_back(std::move(table));
+  return section;
+}
+
+Section radar_section(const Results& results) {
+  Section section{"radar", "Comprehensive performance", "Figure 1 of the paper", "", {}, {}, {}, ""};
+  section.text = results.datasets().size() >= 3
+                     ? "Accuracy of the methods on the datasets."
+                     : "Accuracy of the methods on the parts of a dataset: its tasks and its difficulties. With three "
+                       "datasets or more the axes are those.";
+  for (const Radar& radar : radars(results)) {
+    RadarChart chart{results.models().size() > 1 || radars(results).size() > 1 ? radar.model : "", radar.axes, {}};
+    Table table{"radar", fmt::format("Accuracy (%) by part, {}", radar.model), {{"method", "method"}}, {}};
+    for (const std::string& axis : radar.axes) table.columns.push_back({axis, axis, Unit::kPercent});
+    for (const Radar::Series& series : radar.series) {
+      chart.series.push_back({series.method, series.name, series.accuracy});
+      std::vector<Cell> row = {Cell::text(series.name)};
+      for (const double accuracy : series.accuracy) row.push_back(Cell::number(accuracy));
+      table.rows.push_back(std::move(row));
+    }
+    for (std::size_t c = 1; c < table.columns.size(); ++c) mark_best(table, 0, c);
+    section.charts.emplace_back(std::move(chart));
+    section.tables.push_back(std::move(table));
+  }
+  if (section.charts.empty()) {
+    section.missing =
+        "It needs three datasets, or one with at least three tasks or difficulties: dts eval --paper --dataset "
+        "aime24=FILE,aime25=FILE,gpqa-diamond=FILE -o FILE";
+  }
+  return section;
+}
+
+}  // namespace dts::eval::report

@@ -1,0 +1,220 @@
+// The paper's other tables and figures: repetition, selection, criterion, length, and what samples are good for.
+#include <fmt/format.h>
+
+#include "eval/report/figures.h"
+#include "eval/report/layout.h"
+#include "eval/report/layout_common.h"
+
+namespace dts::eval::report {
+namespace {
+
+// A table of two methods side by side, and of their difference.
+struct Pair {
+  std::string first, second;  // labels
+  std::string key, caption;
+  Unit unit = Unit::kPercent;
+};
+
+void add_versus(Section& section, const Results& results, const Pair& pair,
+                const std::function<double(const Row&)>& value, bool by_task) {
+  Table table{pair.key, pair.caption, place_columns(), {}};
+  table.columns.push_back({"first", pair.first, pair.unit});
+  table.columns.push_back({"second", pair.second, pair.unit});
+  table.columns.push_back({"difference", "difference", Unit::kPoints});
+  for (const Benchmark& benchmark : results.benchmarks()) {
+    const std::optional<Versus> found = versus(benchmark, pair.first, pair.second, value, by_task);
+    if (!found) continue;
+    std::vector<Cell> row = place_cells(benchmark);
+    row.push_back(Cell::interval(found->first));
+    row.push_back(Cell::interval(found->second));
+    row.push_back(Cell::interval(found->difference));
+    table.rows.push_back(std::move(row));
+  }
+  if (!table.rows.empty()) section.tables.push_back(std::move(table));
+}
+
+std::string rule_text(const CriterionRow& row) {
+  const std::string low = fmt::format("VE >= {}, H <= {}", row.tau_v, row.tau_h);
+  const std::string high = fmt::format("H >= {}", row.tau_h);
+  if (row.criterion == "high-entropy") return high;
+  return row.criterion == "either" ? fmt::format("({}) or {}", low, high) : low;
+}
+
+LineChart length_chart(const std::string& title, const std::vector<LengthBin>& pooled) {
+  LineChart chart{title, "length, tokens (mean of each tenth)", "accuracy, %", false, {}};
+  LineChart::Series series{"", {}};
+  for (const LengthBin& bin : pooled) series.points.emplace_back(bin.mean_length, bin.accuracy);
+  chart.series.push_back(std::move(series));
+  return chart;
+}
+
+void add_bins(Table& table, const Benchmark& benchmark, const std::string& by, const std::vector<LengthBin>& bins) {
+  for (std::size_t i = 0; i < bins.size(); ++i) {
+    const LengthBin& bin = bins[i];
+    std::vector<Cell> row = place_cells(benchmark);
+    row.push_back(Cell::text(by));
+    row.push_back(Cell::text(fmt::format("{} of {}", i + 1, bins.size())));
+    row.push_back(Cell::number(static_cast<double>(bin.samples)));
+    row.push_back(Cell::number(bin.mean_length));
+    row.push_back(Cell::number(bin.shortest));
+    row.push_back(Cell::number(bin.longest));
+    row.push_back(Cell::interval(bin.accuracy));
+    table.rows.push_back(std::move(row));
+  }
+}
+
+}  // namespace
+
+Section repetition_section(const Results& results) {
+  Section section{"repetition", "Repetition rate", "Table 2 of the paper", "", {}, {}, {}, ""};
+  section.text =
+      "Share of questions on which no trajectory ended within the token budget, which is how the paper recognises "
+      "endless "
+      "repetition. Lower is better.";
+  const auto unfinished = [](const Row& row) { return row.finished ? 0.0 : 1.0; };
+  add_versus(section, results, {"standard", "dts-greedy", "repetition-greedy", "Repetition rate (%), DTS-Greedy"},
+             unfinished, false);
+  add_versus(section, results, {"standard", "dts-stable", "repetition-stable", "Repetition rate (%), DTS-Stable"},
+             unfinished, false);
+  if (section.tables.empty()) {
+    section.missing = "Rows of standard and dts-greedy: " + command_for(results, "--methods standard,dts-greedy");
+  }
+  return section;
+}
+
+Section selection_section(const Results& results) {
+  Section section{"selection", "Max-logit against early stopping", "Table 3 of the paper", "", {}, {}, {}, ""};
+  section.text =
+      "The same tree, another choice: the trajectory with the highest log-probability per token, against the first "
+      "that "
+      "finished (DTS-Greedy) and the vote of the first eight (DTS-Stable).";
+  const auto score = [](const Row& row) { return row.score; };
+  add_versus(section, results, {"max-logit", "dts-greedy", "selection-greedy", "Accuracy (%), DTS-Greedy"}, score,
+             true);
+  add_versus(section, results, {"max-logit", "dts-stable", "selection-stable", "Accuracy (%), DTS-Stable"}, score,
+             true);
+  if (section.tables.empty()) {
+    section.missing =
+        "Rows of max-logit and dts-greedy: " + command_for(results, "--methods max-logit,dts-greedy,dts-stable");
+  }
+  return section;
+}
+
+Section criterion_section(const Results& results) {
+  Section section{"criterion", "What makes a decision token", "Table 4 of the paper", "", {}, {}, {}, ""};
+  section.text = "Accuracy with other criteria and thresholds for branching, and what they cost.";
+  Table table{"criterion", "Accuracy (%) by criterion", place_columns(), {}};
+  for (const Column& column : std::vector<Column>{{"rule", "a token is a decision when"},
+                                                  {"greedy", "dts-greedy (%)", Unit::kPercent},
+                                                  {"stable", "dts-stable (%)", Unit::kPercent},
+                                                  {"stable_events", "decisions", Unit::kMean},
+                                                  {"stable_unique_tokens", "unique tokens", Unit::kCount}}) {
+    table.columns.push_back(column);
+  }
+  for (const Benchmark& benchmark : results.benchmarks()) {
+    const std::size_t first = table.rows.size();
+    for (const CriterionRow& one : criteria(benchmark)) {
+      std::vector<Cell> row = place_cells(benchmark);
+      row.push_back(Cell::text(rule_text(one)));
+      row.push_back(one.greedy ? Cell::interval(one.greedy->accuracy) : Cell{});
+      row.push_back(one.stable ? Cell::interval(one.stable->accuracy) : Cell{});
+      row.push_back(one.stable ? Cell::number(one.stable->branch_events) : Cell{});
+      row.push_back(one.stable ? Cell::number(one.stable->unique_tokens) : Cell{});
+      table.rows.push_back(std::move(row));
+    }
+    mark_best(table, first, 3);
+    mark_best(table, first, 4);
+  }
+  if (table.rows.empty()) {
+    section.missing = "Variants of the criterion: " +
+                      command_for(results,
+                                  "--methods dts-greedy,dts-greedy:criterion=high-entropy,dts-greedy:criterion=either,"
+                                  "dts-greedy:tau-h=1.2 (and the same with dts-stable)");
+  } else {
+    section.tables.push_back(std::move(table));
+  }
+  return section;
+}
+
+Section length_section(const Results& results) {
+  Section section{"length", "Length and accuracy", "Figure 2 of the paper", "", {}, {}, {}, ""};
+  section.text =
+      "Independent samples of standard decoding in order of their length, cut into tenths. Pooled: all problems "
+      "together, "
+      "as in the paper. Within: each problem's samples among themselves, so that hard problems having long traces does "
+      "not "
+      "count. A sample that reached the token budget counts as wrong.";
+  Table table{"length", "Accuracy (%) by length", place_columns(), {}};
+  for (const Column& column : std::vector<Column>{{"by", "tenths"},
+                                                  {"bin", "tenth"},
+                                                  {"samples", "samples", Unit::kCount},
+                                                  {"mean_length", "mean length", Unit::kCount},
+                                                  {"shortest", "from", Unit::kCount},
+                                                  {"longest", "to", Unit::kCount},
+                                                  {"accuracy", "accuracy (%)", Unit::kPercent}}) {
+    table.columns.push_back(column);
+  }
+  Table gains{"length-difference", "Shortest less longest tenth of each problem (points)", place_columns(), {}};
+  gains.columns.push_back({"samples", "samples", Unit::kCount});
+  gains.columns.push_back({"difference", "shortest less longest", Unit::kPoints});
+  for (const Benchmark& benchmark : results.benchmarks()) {
+    const std::optional<LengthStudy> study = length_study(benchmark);
+    if (!study || study->samples < 20) continue;
+    section.charts.emplace_back(length_chart(place_name(results, benchmark) + ", pooled", study->pooled));
+    add_bins(table, benchmark, "pooled", study->pooled);
+    if (study->within.empty()) continue;
+    section.charts.emplace_back(length_chart(place_name(results, benchmark) + ", within problems", study->within));
+    add_bins(table, benchmark, "within", study->within);
+    std::vector<Cell> row = place_cells(benchmark);
+    row.push_back(Cell::number(static_cast<double>(study->samples)));
+    row.push_back(Cell::interval(study->shortest_less_longest));
+    gains.rows.push_back(std::move(row));
+  }
+  if (table.rows.empty()) {
+    section.missing =
+        "Samples of standard decoding, 100 a problem in the paper: " + command_for(results, "--length-study 100");
+    return section;
+  }
+  if (!gains.rows.empty()) section.tables.push_back(std::move(gains));
+  section.tables.push_back(std::move(table));
+  return section;
+}
+
+Section samples_section(const Results& results) {
+  Section section{"samples", "What more samples bring", "avg@n, maj@k, pass@k", "", {}, {}, {}, ""};
+  section.text =
+      "Independent samples of standard decoding. maj@k: k of them vote (the mean over disjoint groups of k). pass@k: "
+      "at "
+      "least one of k is right, estimated without bias. k = 1 of pass@k is avg@n.";
+  Table table{"samples", "maj@k and pass@k (%)", place_columns(), {}};
+  for (const Column& column : std::vector<Column>{{"n", "n", Unit::kCount},
+                                                  {"k", "k", Unit::kCount},
+                                                  {"majority", "maj@k (%)", Unit::kPercent},
+                                                  {"pass", "pass@k (%)", Unit::kPercent}}) {
+    table.columns.push_back(column);
+  }
+  for (const Benchmark& benchmark : results.benchmarks()) {
+    const std::optional<SamplingCurve> curve = sampling_curve(benchmark);
+    if (!curve) continue;
+    LineChart chart{place_name(results, benchmark), "k", "%", true, {{"maj@k", {}}, {"pass@k", {}}}};
+    for (const SamplingCurve::Point& point : curve->points) {
+      chart.series[0].points.emplace_back(point.k, point.majority);
+      chart.series[1].points.emplace_back(point.k, point.pass);
+      std::vector<Cell> row = place_cells(benchmark);
+      row.push_back(Cell::number(curve->n));
+      row.push_back(Cell::number(point.k));
+      row.push_back(Cell::interval(point.majority));
+      row.push_back(Cell::interval(point.pass));
+      table.rows.push_back(std::move(row));
+    }
+    section.charts.emplace_back(std::move(chart));
+  }
+  if (table.rows.empty()) {
+    section.missing = "Several samples a problem: " + command_for(results, "--length-study 100");
+  } else {
+    section.tables.push_back(std::move(table));
+  }
+  return section;
+}
+
+}  // namespace dts::eval::report

@@ -1,0 +1,98 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "draw/unicode.h"
+#include "eval/report/numbers.h"
+#include "eval/report/render.h"
+
+namespace dts::eval::report {
+namespace {
+
+// Text that came from a model or a file stays text.
+std::string inline_text(const std::string& text) {
+  std::string out;
+  for (const char c : draw::one_line(text)) {
+    if (c == '|' || c == '*' || c == '_' || c == '`' || c == '<' || c == '[' || c == '\\' || c == '#') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
+std::string table_text(const Table& table) {
+  const std::vector<std::size_t> columns = telling_columns(table);
+  std::string out = fmt::format("**{}**\n\n|", inline_text(table.caption));
+  std::string rule = "|";
+  for (const std::size_t c : columns) {
+    out += fmt::format(" {} |", inline_text(column_title(table, c)));
+    rule += table.columns[c].unit == Unit::kNone ? "---|" : "---:|";
+  }
+  out += "\n" + rule + "\n";
+  for (const std::vector<Cell>& row : table.rows) {
+    out += "|";
+    for (const std::size_t c : columns) {
+      const CellText text = cell_text(table, c, row[c]);
+      std::string value = inline_text(text.value);
+      if (row[c].best) value = "**" + value + "**";
+      if (!text.range.empty()) value += fmt::format(" ({})", text.range);
+      out += fmt::format(" {} |", value);
+    }
+    out += "\n";
+  }
+  return out + "\n";
+}
+
+// A fence longer than any run of backticks in the text.
+std::string fenced(const std::string& text) {
+  std::size_t longest = 2;
+  std::size_t run = 0;
+  for (const char c : text) {
+    run = c == '`' ? run + 1 : 0;
+    longest = std::max(longest, run);
+  }
+  const std::string fence(longest + 1, '`');
+  return fence + "text\n" + text + "\n" + fence + "\n\n";
+}
+
+std::string shortened(const std::string& text) {
+  constexpr std::size_t kStart = 1500;  // bytes
+  constexpr std::size_t kEnd = 500;
+  if (text.size() <= kStart + kEnd + 100) return draw::printable(text);
+  return draw::printable(text.substr(0, kStart)) +
+         fmt::format("\n[... {} bytes left out ...]\n", text.size() - kStart - kEnd) +
+         draw::printable(text.substr(text.size() - kEnd));
+}
+
+std::string case_text(const Case& one) {
+  std::string out = fmt::format("### {}\n\n{}, {}. The right answer is {}.\n\n", inline_text(one.question_id),
+                                inline_text(one.model), inline_text(one.dataset), inline_text(one.gold));
+  out += fenced(shortened(one.question));
+  for (const CaseTrace& trace : one.traces) {
+    out += fmt::format("**{}** {}. {}.\n\n", inline_text(trace.heading), inline_text(trace.verdict),
+                       inline_text(trace.cost));
+    std::string text = trace.thinking;
+    if (!text.empty() && !trace.answer.empty()) text += "\n\n";
+    out += fenced(shortened(text + trace.answer));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string to_markdown(const Report& report) {
+  std::string out = fmt::format("# {}\n\n| | |\n|---|---|\n", inline_text(report.title));
+  for (const auto& [name, value] : report.facts) out += fmt::format("| {} | {} |\n", name, inline_text(value));
+  out += "\n";
+  for (const Section& section : report.sections) {
+    out += fmt::format("## {}\n\n", section.title);
+    if (!section.source.empty()) out += fmt::format("*{}.* ", section.source);
+    out += section.text + "\n\n";
+    if (!section.missing.empty()) out += fmt::format("Not there yet. {}\n\n", section.missing);
+    for (const Table& table : section.tables) out += table_text(table);
+    for (const Case& one : section.cases) out += case_text(one);
+  }
+  while (out.ends_with("\n\n")) out.pop_back();
+  return out;
+}
+
+}  // namespace dts::eval::report
