@@ -21,6 +21,8 @@ function licences() {
   };
 }
 
+const server = process.env.DTS_SERVER ?? 'http://127.0.0.1:8080';
+
 export default defineConfig({
   plugins: [licences()],
   build: {
@@ -29,6 +31,8 @@ export default defineConfig({
     modulePreload: { polyfill: false },
   },
   // `npm run dev` beside a server (`dts serve`, or `npm run replay`) on its usual port.
-  server: { proxy: { '/v1': process.env.DTS_SERVER ?? 'http://127.0.0.1:8080' } },
+  server: {
+    proxy: { '^/(v1|health)': { target: server, changeOrigin: true, headers: { origin: server } } },
+  },
   test: { include: ['test/**/*.test.ts'] },
 });

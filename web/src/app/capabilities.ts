@@ -46,22 +46,25 @@ export const kOptions: Record<string, OptionHelp> = {
     kind: 'choice',
     choices: ['temporary', 'permanent'],
   },
-  warmup: { label: 'Warm-up', help: 'Branches that set the bar; 0: half', kind: 'whole', min: 0 },
-  window: { label: 'Window', help: 'Tokens averaged; 0: by the budget', kind: 'whole', min: 0 },
+  consensus: { label: 'Consensus', help: 'Stop at this share of votes; 0: never', kind: 'number', min: 0 },
+  adaptive: { label: 'Certainty', help: 'Stop when the lead is this certain', kind: 'number', min: 0 },
+  warmup: { label: 'Warm-up', help: 'Branches that set the bar', kind: 'whole', min: 0 },
+  window: { label: 'Window', help: 'Tokens of which confidence is averaged', kind: 'whole', min: 0 },
 };
 
 const kTreeOptions = ['branch_k', 'max_branches', 'tau_v', 'tau_h', 'stat_temp', 'criterion', 'freeze'];
+const kVoteOptions = ['votes', 'consensus', 'adaptive'];
 const kOptionsOf: Record<string, string[]> = {
   standard: [],
-  'self-consistency': ['votes'],
+  'self-consistency': kVoteOptions,
   'best-of-n': ['votes'],
-  'deepconf-low': ['votes', 'warmup', 'window'],
-  'deepconf-high': ['votes', 'warmup', 'window'],
+  'deepconf-low': [...kVoteOptions, 'warmup', 'window'],
+  'deepconf-high': [...kVoteOptions, 'warmup', 'window'],
   'first-finish': ['votes'],
-  'short-m@k': ['votes', 'samples'],
+  'short-m@k': ['samples', ...kVoteOptions],
   'max-logit': ['votes', ...kTreeOptions],
   'dts-greedy': kTreeOptions,
-  'dts-stable': ['votes', ...kTreeOptions],
+  'dts-stable': ['votes', ...kTreeOptions, 'consensus', 'adaptive'],
 };
 
 const kExamples = [
@@ -81,11 +84,18 @@ function readMethods(value: unknown): MethodOffer[] {
   return offers.filter(({ name }) => name !== '');
 }
 
-export function readModel(model: Json): ModelOffer {
+/** The models with their methods. A server lists each once more with every method, for clients that can only name a model. */
+export function readModels(list: Json[]): ModelOffer[] {
+  const offers = list.map(readModel);
+  const described = offers.filter(({ methods }) => methods.length > 0);
+  return described.length > 0 ? described : offers;
+}
+
+function readModel(model: Json): ModelOffer {
   const dts = asObject(model.dts);
-  const defaults = { ...asObject(dts.sampling), ...asObject(dts.defaults), ...asObject(dts.options) };
+  const defaults = { ...asObject(dts.sampling), ...asObject(dts.defaults) };
   const methods = readMethods(dts.methods);
-  const wanted = asString(defaults.method, asString(dts.method, 'dts-stable'));
+  const wanted = asString(defaults.method);
   const defaultMethod = methods.some(({ name }) => name === wanted) ? wanted : (methods[0]?.name ?? wanted);
   const examples = asArray(dts.examples).map((example) => asString(example, asString(asObject(example).question)));
   return {

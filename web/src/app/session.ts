@@ -1,7 +1,7 @@
 /** What the page holds between its parts: the server, the runs of this session, the one that is shown. */
 import { asArray, asObject, asString, parseJson, type Json } from '../model/json';
 import { Api, ApiError, type TreeListing } from '../net/api';
-import { readModel, type ModelOffer } from './capabilities';
+import { readModels, type ModelOffer } from './capabilities';
 import { Changes } from './frames';
 import { Run } from './run';
 
@@ -138,7 +138,7 @@ export class Session {
     if (document.visibilityState === 'hidden' && this.server === 'there') return this.#setServer('there');
     try {
       if (this.server !== 'there' || this.models.length === 0) {
-        this.models = (await this.api.models()).map(readModel);
+        this.models = readModels(await this.api.models());
       } else {
         await this.api.fetch('/health');
       }

@@ -123,9 +123,9 @@ export class ScatterView {
     const [x, y] = [this.#x(segment.entropy.at(token)), this.#y(segment.varentropy.at(token))];
     if (!Number.isFinite(x) || !Number.isFinite(y)) return;
     if (!isDecision) {
-      context.globalAlpha = 0.35;
+      context.globalAlpha = 0.5;
       context.fillStyle = this.#surface.theme.state.live;
-      context.fillRect(x - 1.25, y - 1.25, 2.5, 2.5);
+      context.fillRect(x - 1.5, y - 1.5, 3, 3);
     }
     const cell = Math.floor(y / kCell) * 4096 + Math.floor(x / kCell);
     const there = this.#cells.get(cell);

@@ -9,7 +9,6 @@ import { CanvasPen } from './canvas_pen';
 import { hitTest, type Hit } from './hit';
 import { drawTree, placeSegment, type Scene } from './scene';
 import { Surface } from './surface';
-import { SvgPen } from './svg_pen';
 
 export interface TreeViewEvents {
   onPoint(hit: Hit | null, x: number, y: number): void;
@@ -114,21 +113,6 @@ export class TreeView {
     const x = segment.children.length === 0 ? span.x1 : (span.x0 + span.x1) / 2;
     this.#view = revealView(this.#view, x, this.#rowOf(segment), this.#surface.size);
     this.invalidate();
-  }
-
-  /** The whole tree as a file, whatever part of it is seen. */
-  svg(): string {
-    const rowHeight = 30;
-    const room = { left: 24, right: 230, top: 34, bottom: 18 };
-    const size = {
-      width: Math.min(4000, Math.max(900, this.#spans.width * 8)),
-      height: room.top + room.bottom + this.#rows.count * rowHeight,
-    };
-    const pen = new SvgPen(this.#surface.theme);
-    const view = fitView(this.#spans.width, this.#rows.count, size, room);
-    const rowOf = (segment: Segment) => this.#rows.of.get(segment) ?? 0;
-    drawTree(pen, { ...this.#scene(1), view, size, rowOf, chosen: kEmpty, other: kEmpty });
-    return pen.document(size.width, size.height, this.#tree.opening?.question ?? 'A decoding tree');
   }
 
   #setFollowing(following: boolean): void {

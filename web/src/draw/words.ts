@@ -58,11 +58,9 @@ export function formatSeconds(seconds: number): string {
   return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
 }
 
-/** "1.2" for the second child of the first start: the way through the tree, as a person counts. */
+/** As in the tree file. */
 export function branchName(segment: Segment): string {
-  const steps: number[] = [];
-  for (let at: Segment | null = segment; at !== null; at = at.parent) steps.push(at.child + 1);
-  return steps.reverse().join('.');
+  return String(segment.id);
 }
 
 /** Why a run ended; null for the ordinary reasons. */

@@ -60,7 +60,7 @@ export function revealView(view: View, x: number, row: number, size: Size): View
   const py = view.ty + row * view.sy;
   return {
     ...view,
-    tx: view.tx + clamp(px, room.x, size.width - room.x) - px,
-    ty: view.ty + clamp(py, room.y, size.height - room.y) - py,
+    tx: view.tx + (clamp(px, room.x, size.width - room.x) - px),
+    ty: view.ty + (clamp(py, room.y, size.height - room.y) - py),
   };
 }

@@ -78,9 +78,10 @@ export function tokenContext(segment: Segment, index: number, reach = 8): [strin
 
 /** The end of what `leaf` says, at most so many characters, on one line. */
 export function textTail(leaf: Segment, characters: number): string {
+  const enough = characters + kClose.length;
   let tail = '';
-  for (let segment: Segment | null = leaf; segment !== null && tail.length < characters; segment = segment.parent) {
-    for (let i = segment.length; i-- > 0 && tail.length < characters; ) tail = segment.pieces[i]! + tail;
+  for (let segment: Segment | null = leaf; segment !== null && tail.length < enough; segment = segment.parent) {
+    for (let i = segment.length; i-- > 0 && tail.length < enough; ) tail = segment.pieces[i]! + tail;
   }
-  return tail.slice(-characters).replace(/\s+/g, ' ');
+  return tail.replace(/<\/?think>/g, ' ').replace(/\s+/g, ' ').slice(-characters);
 }

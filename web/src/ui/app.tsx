@@ -1,6 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Run } from '../app/run';
 import type { Session } from '../app/session';
+import { readTheme } from '../draw/theme';
+import { treeSvg } from '../draw/tree_svg';
 import type { Json } from '../model/json';
 import { leafBelow, type Segment } from '../model/tree';
 import { Announcer } from './announcer';
@@ -60,11 +62,11 @@ export function App({ session }: { session: Session }) {
             onAsk={ask}
             onCancel={() => void run?.cancel()}
           />
-          <HistoryList session={session} onOpen={open} />
         </aside>
         <main ref={main} tabIndex={-1}>
           {run === null ? <Welcome /> : <RunView key={run.serial} run={run} session={session} />}
         </main>
+        <HistoryList session={session} onOpen={open} />
       </div>
       <Announcer run={run} serverGone={gone} />
       {session.keyNeeded !== 'no' && (
@@ -151,7 +153,8 @@ function RunView({ run, session }: { run: Run; session: Session }) {
     if (chosen === null) setChosen(pinned);
     setOther(segment === pinned ? null : segment);
   };
-  const exportJson = async () => {
+  const saveSvg = () => saveFile(`${run.id ?? 'tree'}.svg`, 'image/svg+xml', treeSvg(tree, readTheme()));
+  const saveJson = async () => {
     try {
       saveFile(`${run.id}.json`, 'application/json', await (await session.api.fetch(`/v1/trees/${run.id}`)).text());
     } catch (error) {
@@ -170,9 +173,15 @@ function RunView({ run, session }: { run: Run; session: Session }) {
           current={tab}
           onChange={setTab}
           aside={
-            <button type="button" class="quiet" onClick={() => void exportJson()} disabled={run.id === null}>
-              Save JSON
-            </button>
+            <div class="saves">
+              <span class="hint">Save</span>
+              <button type="button" class="quiet" aria-label="Save the tree as JSON" onClick={() => void saveJson()}>
+                JSON
+              </button>
+              <button type="button" class="quiet" aria-label="Save the drawing as SVG" onClick={saveSvg}>
+                SVG
+              </button>
+            </div>
           }
         >
           {tab === 'tree' && <TreePanel {...shared} leaf={leaf} onPeek={peek} />}

@@ -1,4 +1,4 @@
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
 import { defaultText, kOptions, type ModelOffer } from '../app/capabilities';
 import type { Json } from '../model/json';
 
@@ -34,6 +34,7 @@ export function AskForm({ models, running, cancelling, serverGone, suggested, on
   const [methodName, setMethodName] = useState('');
   const [values, setValues] = useState<Values>({});
   const box = useRef<HTMLTextAreaElement>(null);
+  const wide = useMemo(() => matchMedia('(min-width: 760px)').matches, []);
   useEffect(() => {
     if (suggested !== '') setQuestion(suggested);
   }, [suggested]);
@@ -85,6 +86,18 @@ export function AskForm({ models, running, cancelling, serverGone, suggested, on
           }}
         />
       </label>
+      <div class="actions">
+        {running ? (
+          <button type="button" class="primary cancel" onClick={onCancel} disabled={cancelling}>
+            {cancelling ? 'Cancelling…' : 'Cancel'}
+          </button>
+        ) : (
+          <button type="submit" class="primary" disabled={model === null || serverGone}>
+            Ask
+          </button>
+        )}
+        <span class="hint">or Ctrl+Enter</span>
+      </div>
       <details class="examples">
         <summary>Examples</summary>
         <ul>
@@ -130,12 +143,14 @@ export function AskForm({ models, running, cancelling, serverGone, suggested, on
       </label>
 
       {method !== undefined && method.options.length > 0 && (
-        <fieldset class="numbers">
-          <legend>Its numbers</legend>
-          {method.options.map((name) => (
-            <OptionField key={name} name={name} value={valueOf(name)} onInput={(value) => set(name, value)} />
-          ))}
-        </fieldset>
+        <details class="more" open={wide}>
+          <summary>Its numbers</summary>
+          <div class="numbers">
+            {method.options.map((name) => (
+              <OptionField key={name} name={name} value={valueOf(name)} onInput={(value) => set(name, value)} />
+            ))}
+          </div>
+        </details>
       )}
 
       <details class="more">
@@ -162,6 +177,7 @@ export function AskForm({ models, running, cancelling, serverGone, suggested, on
               type="text"
               inputMode="numeric"
               pattern="[0-9]*"
+              maxLength={15}
               value={values.seed ?? ''}
               placeholder={defaultText(model, 'seed') || 'chosen by the server'}
               title="A whole number"
@@ -171,19 +187,6 @@ export function AskForm({ models, running, cancelling, serverGone, suggested, on
           </label>
         </div>
       </details>
-
-      <div class="actions">
-        {running ? (
-          <button type="button" class="primary cancel" onClick={onCancel} disabled={cancelling}>
-            {cancelling ? 'Cancelling…' : 'Cancel'}
-          </button>
-        ) : (
-          <button type="submit" class="primary" disabled={model === null || serverGone}>
-            Ask
-          </button>
-        )}
-        <span class="hint">Ctrl+Enter asks, too</span>
-      </div>
     </form>
   );
 }
@@ -208,6 +211,7 @@ function OptionField({ name, value, onInput }: { name: string; value: string; on
           min={min}
           step={kind === 'whole' ? 1 : 'any'}
           value={value}
+          placeholder="automatic"
           onInput={(event) => onInput(event.currentTarget.value)}
         />
       )}

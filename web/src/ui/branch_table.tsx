@@ -48,7 +48,7 @@ export function BranchTable({ run, leaf, other, onRead, onCompare }: Props) {
             return (
               <tr key={entry.id} class={entry === leaf ? 'chosen' : ''}>
                 <th scope="row">
-                  <button type="button" class="link" onClick={() => onRead(entry)} aria-pressed={entry === leaf}>
+                  <button type="button" class="link" onClick={() => onRead(entry)} aria-current={entry === leaf ? 'true' : undefined}>
                     {name}
                   </button>
                 </th>
@@ -61,7 +61,7 @@ export function BranchTable({ run, leaf, other, onRead, onCompare }: Props) {
                 <td class="number">
                   {Number.isFinite(entry.ending?.meanLogprob) ? formatShare(Math.exp(entry.ending!.meanLogprob)) : ''}
                 </td>
-                <td class="tail">{textTail(entry, 60)}</td>
+                <td class="tail">{`…${textTail(entry, 40)}`}</td>
                 <td>
                   <input
                     type="checkbox"

@@ -18,12 +18,24 @@ function cutAt(text: string, already: number): number {
   return space >= 0 ? space + 1 : -1;
 }
 
-/** Blocks of whole lines, unless lines are too long; a part starts a block. All text is kept. */
+/** Without the white space around a part. */
+function trimmed(runs: TextRun[]): TextRun[] {
+  const kept = runs.map((run, i) => {
+    let { text } = run;
+    if (run.decided !== null) return run;
+    if (runs[i - 1]?.part !== run.part) text = text.trimStart();
+    if (runs[i + 1]?.part !== run.part) text = text.trimEnd();
+    return { ...run, text };
+  });
+  return kept.filter((run) => run.text !== '');
+}
+
+/** Blocks of whole lines, unless lines are too long; a part starts a block. All is kept but white space around parts. */
 export function chunkRuns(runs: TextRun[]): Block[] {
   const blocks: Block[] = [];
   let open: Block | null = null;
   let length = 0;
-  for (const run of runs) {
+  for (const run of trimmed(runs)) {
     if (open === null || open.part !== run.part) {
       open = { part: run.part, runs: [] };
       blocks.push(open);

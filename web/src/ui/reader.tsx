@@ -31,8 +31,7 @@ export function Reader({ run, leaf, other, following, onRead, onCompare }: Props
   return (
     <section class="reader" aria-label={other === null ? 'Branch' : 'Two branches'}>
       <header class="reader-head">
-        <BranchTitle tree={tree} leaf={leaf} />
-        {following && <span class="hint">{tree.outcome === null ? 'the most probable so far' : 'the winner'}</span>}
+        {other === null && <BranchTitle tree={tree} leaf={leaf} note={following && tree.outcome === null ? 'most probable so far' : ''} />}
         <CompareWith tree={tree} leaf={leaf} other={other} onCompare={onCompare} />
       </header>
       {other === null ? (
@@ -46,7 +45,7 @@ export function Reader({ run, leaf, other, following, onRead, onCompare }: Props
   );
 }
 
-function BranchTitle({ tree, leaf }: { tree: Tree; leaf: Segment }) {
+function BranchTitle({ tree, leaf, note = '' }: { tree: Tree; leaf: Segment; note?: string }) {
   const answer = leaf.ending?.answer ?? null;
   const isWinner = leaf === tree.winner;
   const votes = votesFor(tree, answer);
@@ -64,6 +63,7 @@ function BranchTitle({ tree, leaf }: { tree: Tree; leaf: Segment }) {
           plural(leafLength(leaf), 'token'),
           votes > 0 ? plural(votes, 'vote') : '',
           Number.isFinite(mean) ? `${formatShare(Math.exp(mean))} a token` : '',
+          note,
         ]
           .filter((part) => part !== '')
           .join(' · ')}
@@ -169,7 +169,7 @@ function BranchText({ tree, path, from, onRead }: { tree: Tree; path: Segment[];
           <div key={part} class={`part ${part}`}>
             <h4>{part === 'thinking' ? 'Thinking' : 'Answer'}</h4>
             {list.map((block, i) => (
-              <div class="text-block" key={i}>
+              <div class={`text-block ${list.length > 2 ? 'one-of-many' : ''}`} key={i}>
                 {block.runs.map((run, j) =>
                   run.decided === null ? run.text : <Decided key={j} tree={tree} run={run} onRead={onRead} />,
                 )}

@@ -11,9 +11,10 @@ export function Result({ run }: { run: Run }) {
   const { tree } = run;
   const { outcome } = tree;
   const winning = outcome?.answer ?? null;
+  const leading = tree.votes[0]?.answer;
   return (
     <section class="result" aria-labelledby="question">
-      <h2 id="question" class="question">
+      <h2 id="question" class="question" tabIndex={run.question.length > 200 ? 0 : undefined}>
         {run.question}
       </h2>
       {run.error !== null && (
@@ -23,8 +24,8 @@ export function Result({ run }: { run: Run }) {
       )}
       <div class="verdict">
         <div class="answer">
-          <span class="label">{run.active ? 'Leading' : 'Answer'}</span>
-          <output class="value">{winning ?? tree.votes[0]?.answer ?? (run.active ? '…' : 'none')}</output>
+          <span class="label">{run.active ? (leading === undefined ? 'Thinking' : 'Leading') : 'Answer'}</span>
+          <output class="value">{winning ?? leading ?? (run.active ? '…' : 'none')}</output>
           <span class="hint">{headline(run)}</span>
         </div>
         {tree.votes.length > 0 && <Votes votes={tree.votes} winning={winning} />}

@@ -106,6 +106,7 @@ export function TreeNav({ run, chosen, onMark, onRead, onCompare, onZoom }: Prop
     else if (!event.key.startsWith('Arrow')) return;
     event.preventDefault();
   };
+  if (order.length === 0) return null;
   return (
     <ul
       class="tree-nav"

@@ -6,7 +6,6 @@ import { branchName, formatNats, formatShare, kStateWords, leafLength, plural, v
 import type { Measure } from '../layout/spans';
 import { textTail, tokenContext } from '../model/branch_text';
 import { leafBelow, type Segment, type SegmentState } from '../model/tree';
-import { saveFile } from './save_file';
 import { StateMark } from './state_mark';
 import { Tooltip, type TipPlace } from './tooltip';
 import { TreeNav } from './tree_nav';
@@ -69,7 +68,6 @@ export function TreePanel({ run, leaf, other, onRead, onCompare, onPeek }: Props
   useEffect(() => view.current?.setPaths(leaf, other), [leaf, other]);
   useEffect(() => view.current?.setMeasure(measure), [measure]);
 
-  const exportSvg = () => saveFile(`${run.id ?? 'tree'}.svg`, 'image/svg+xml', view.current?.svg() ?? '');
   return (
     <div class="tree-panel">
       <div class="toolbar" role="toolbar" aria-label="Drawing">
@@ -89,10 +87,6 @@ export function TreePanel({ run, leaf, other, onRead, onCompare, onPeek }: Props
           onClick={() => setMeasure(measure === 'compact' ? 'tokens' : 'compact')}
         >
           Compact
-        </button>
-        <span class="spacer" />
-        <button type="button" onClick={exportSvg} title="Save the drawing">
-          SVG
         </button>
       </div>
       <div class="canvas-box">
