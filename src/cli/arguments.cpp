@@ -31,9 +31,17 @@ int edit_distance(std::string_view a, std::string_view b) {
   return d[a.size()][b.size()];
 }
 
+// A name that begins with the word, for it may have been cut short; else the one with the fewest typing errors between.
 // Empty when nothing is near.
 std::string nearest(std::string_view word, const std::vector<std::string>& known) {
+  constexpr std::size_t kTelling = 4;  // shorter beginnings, as "--t", say little
   std::string best;
+  for (const std::string& candidate : known) {
+    if (word.size() >= kTelling && candidate.starts_with(word) && (best.empty() || candidate.size() < best.size())) {
+      best = candidate;
+    }
+  }
+  if (!best.empty()) return best;
   int best_distance = std::max<int>(2, static_cast<int>(word.size()) / 3) + 1;
   for (const std::string& candidate : known) {
     const int distance = edit_distance(word, candidate);
@@ -100,6 +108,7 @@ class HelpFormatter : public CLI::Formatter {
     if (is_positional) return option->get_type_name();
     std::string name = option->get_snames().empty() ? "" : "-" + option->get_snames().front();
     if (option->check_lname("gpu-layers")) name = "-ngl";
+    if (option->check_lname("parallel")) name = "-np";
     if (option->get_lnames().empty()) return name;
     return (name.empty() ? "    " : name + ", ") + "--" + option->get_lnames().front();
   }
@@ -170,6 +179,8 @@ std::vector<std::string> rewrite_arguments(int argc, const char* const* argv) {
     if (argument == "--") break;
     if (argument == "-ngl") argument = "--gpu-layers";
     if (argument.starts_with("-ngl=")) argument = "--gpu-layers=" + argument.substr(5);
+    if (argument == "-np") argument = "--parallel";
+    if (argument.starts_with("-np=")) argument = "--parallel=" + argument.substr(4);
   }
   return arguments;
 }

@@ -1,0 +1,291 @@
+// `dts serve`: the OpenAI API with a tree behind it.
+#include <fmt/format.h>
+#include <spdlog/sinks/stdout_color_sinks.h>
+#include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <memory>
+#include <optional>
+
+#include "cli/arguments.h"
+#include "cli/builtin_model.h"
+#include "cli/commands.h"
+#include "cli/interrupt.h"
+#include "cli/options.h"
+#include "cli/output.h"
+#include "cli/text.h"
+#include "dts/error.h"
+#include "dts/llama.h"
+#include "serve/assets.h"
+#include "serve/http_server.h"
+#include "serve/service.h"
+#include "serve/signals.h"
+
+namespace dts::cli {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct ServeFlags {
+  serve::HttpServerOptions http;
+  serve::Limits limits;
+  serve::AccessOptions access;
+  std::string key_file;
+  bool unprotected = false;
+  std::string alias;
+  std::optional<int> parallel;
+  std::optional<int> limit_branches;
+  bool fixed_seed = false;
+  bool log_prompts = false;
+  double shutdown_seconds = 10;
+  ModelFlags model;
+  SamplingFlags sampling;
+  SearchFlags search;
+};
+
+void read_keys(const std::string& path, std::vector<std::string>& keys) {
+  std::ifstream file(path);
+  std::string line;
+  const std::size_t before = keys.size();
+  while (std::getline(file, line)) {
+    while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
+    if (!line.empty()) keys.push_back(line);
+  }
+  if (keys.size() == before) {
+    throw Error(fmt::format("--api-key-file {}: it has no key: it must have one a line", path));
+  }
+}
+
+void check_access(ServeFlags& flags) {
+  if (!flags.key_file.empty()) read_keys(flags.key_file, flags.access.keys);
+  if (const char* key = std::getenv("DTS_API_KEY"); key != nullptr && *key != '\0') flags.access.keys.emplace_back(key);
+  const bool loopback = serve::is_loopback(flags.http.host);
+  if (!loopback && flags.access.keys.empty() && !flags.unprotected) {
+    throw usage_error(fmt::format(
+        "--host is {}, which others can reach: give --api-key-file, --api-key or DTS_API_KEY, or say --unprotected",
+        flags.http.host));
+  }
+  // A page elsewhere can make a browser connect here under a name of its own; it cannot choose these.
+  if (loopback) {
+    for (const char* name : {"localhost", "127.0.0.1", "::1"}) flags.access.hosts.emplace_back(name);
+    flags.access.hosts.push_back(flags.http.host);
+  } else if (flags.access.hosts.size() > 0) {
+    flags.access.hosts.push_back(flags.http.host);
+  }
+}
+
+std::unique_ptr<LlamaModel> load_model(const ServeFlags& flags, const serve::EndSignals& signals, std::string& id) {
+  const ModelFileGuard file(flags.model.path.empty() ? find_builtin_model() : ModelFile{flags.model.path});
+  if (file.get().stand_in) {
+    print_note(
+        "there is no built-in model here; a tiny one with random weights stands in, and its answers mean nothing");
+  }
+  id = flags.alias.empty() ? std::filesystem::path(file.get().path).stem().string() : flags.alias;
+  if (file.get().stand_in && flags.alias.empty()) id = "random";
+  bool interrupted = false;
+  LlamaModelOptions options;
+  options.path = file.get().path;
+  options.gpu_layers = flags.model.gpu_layers;
+  options.on_load = [&](float) {
+    interrupted = interrupted || signals.wait_for(std::chrono::milliseconds(0));
+    return !interrupted;
+  };
+  try {
+    return std::make_unique<LlamaModel>(options);
+  } catch (const Error&) {
+    if (interrupted) return nullptr;
+    throw;
+  }
+}
+
+// The server's own values, where a request says nothing.
+serve::Decoding default_decoding(const ServeFlags& flags, const LlamaModel& model) {
+  serve::Decoding decoding;
+  decoding.method = flags.search.method;
+  decoding.numbers = flags.search.numbers;
+  decoding.stat_temperature = flags.search.stat_temperature;
+  decoding.max_total_tokens = flags.search.max_total_tokens;
+  decoding.max_seconds = flags.search.max_seconds;
+  decoding.sampling = flags.sampling.over(model.recommended_sampling());
+  if (flags.fixed_seed) decoding.seed = flags.search.seed;
+  decoding.max_tokens = flags.search.predict;
+  return decoding;
+}
+
+// Finishes what runs, or cancels it when that takes too long. A second signal quits at once.
+void shut_down(const ServeFlags& flags, const serve::EndSignals& signals, serve::Service& service,
+               serve::HttpServer& server) {
+  constexpr std::chrono::milliseconds kLook{50};
+  constexpr std::chrono::seconds kLastWords{2};  // for clients to read what a cancelled run leaves
+  spdlog::info("shutting down: {} questions are queued or running", service.active_runs());
+  service.drain();
+  server.drain();
+  const Clock::time_point deadline =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(flags.shutdown_seconds));
+  bool cancelled = false;
+  while (server.connections() > 0 || service.active_runs() > 0) {
+    if (signals.wait_for(kLook)) _exit(kExitInterrupted);
+    if (Clock::now() >= deadline && !cancelled) {
+      cancelled = true;
+      spdlog::info("cancelling {} questions that did not finish in time", service.active_runs());
+      service.cancel_all();
+    }
+    if (Clock::now() >= deadline + kLastWords) break;
+  }
+}
+
+int run(ServeFlags& flags) {
+  check_access(flags);
+  const SearchOptions defaults = flags.search.options();  // throws for what is wrong without knowing the model
+  validate(flags.sampling.over({}));
+  spdlog::set_default_logger(spdlog::stderr_color_mt("dts"));
+  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %^%l%$ %v");
+
+  const serve::EndSignals signals;
+  serve::ServiceOptions options;
+  const std::unique_ptr<LlamaModel> model = load_model(flags, signals, options.model.id);
+  if (!model) {
+    print_error("interrupted while the model was being loaded");
+    return kExitUnfinished;
+  }
+  // By default two questions of the default method fit at once.
+  constexpr int kMostBranches = 252;
+  const int wanted = defaults.method.max_live();
+  const int parallel = flags.parallel.value_or(std::min(kMostBranches, std::max(2 * wanted, 48)));
+  if (wanted > parallel) {
+    throw usage_error(fmt::format("--parallel is {}, but {} may have {} branches (--max-branches, --votes)", parallel,
+                                  defaults.method.name, wanted));
+  }
+  const std::unique_ptr<Engine> engine =
+      make_llama_engine(*model, flags.model.engine(parallel, flags.model.context_size));
+
+  options.model.name = model->name();
+  options.model.description = model->description();
+  options.model.created =
+      std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
+  options.model.parameters = model->parameters();
+  options.model.training_context = model->training_context();
+  options.limits = flags.limits;
+  options.limits.branches = std::min(flags.limit_branches.value_or(parallel), parallel);
+  options.defaults = default_decoding(flags, *model);
+  options.access = flags.access;
+  options.log_prompts = flags.log_prompts;
+
+  serve::Service service(std::move(options), *engine, model->vocabulary());
+  serve::HttpServer server(flags.http, service);
+  const std::string host =
+      flags.http.host.find(':') == std::string::npos ? flags.http.host : "[" + flags.http.host + "]";
+  const EngineInfo& info = engine->info();
+  write_stdout(fmt::format("{} on http://{}:{}{}\n{} branches of {} tokens; the API is at /v1\n",
+                           one_line(model->name()), host, server.port(), serve::page_assets().empty() ? "/v1" : "/",
+                           info.max_branches, info.context_length));
+  signals.wait();
+  shut_down(flags, signals, service, server);
+  return kExitAnswered;
+}
+
+void add_server_options(CLI::App& command, const std::shared_ptr<ServeFlags>& flags) {
+  command.option_defaults()->group("Server");
+  add_value(command, "--host", "ADDRESS", "where to listen (default 127.0.0.1)",
+            [flags](const std::string& text) { flags->http.host = text; });
+  add_value(command, "--port", "N", "TCP port; 0 takes a free one (default 8080)", [flags](const std::string& text) {
+    flags->http.port = static_cast<std::uint16_t>(parse_integer("--port", text, 0, 65535));
+  });
+  add_value(command, "-a,--alias", "NAME", "the model's name in the API (default: its file's)",
+            [flags](const std::string& text) {
+              if (text.empty()) throw usage_error("--alias is '': it must be a name");
+              flags->alias = text;
+            });
+  add_value(command, "--parallel", "N",
+            "branches decoded at once, over all requests (default: those of two questions of the default method)",
+            [flags](const std::string& text) {
+              flags->parallel = static_cast<int>(parse_integer("--parallel", text, 1, 252));
+            });
+  add_value(command, "--threads-http", "N", "threads for connections (default 2)", [flags](const std::string& text) {
+    flags->http.threads = static_cast<int>(parse_integer("--threads-http", text, 1, 64));
+  });
+  add_value(command, "--shutdown-seconds", "X", "for what runs to finish after Ctrl-C (default 10)",
+            [flags](const std::string& text) {
+              flags->shutdown_seconds = static_cast<double>(parse_integer("--shutdown-seconds", text, 0, 86400));
+            });
+  command.add_flag("--log-prompts", flags->log_prompts, "put questions into the log");
+
+  command.option_defaults()->group("Access");
+  add_value(command, "--api-key-file", "FILE", "keys that clients must have, one a line (also: DTS_API_KEY)",
+            [flags](const std::string& text) { flags->key_file = text; });
+  add_value(command, "--api-key", "KEY", "one such key; other users of the machine can see it",
+            [flags](const std::string& text) {
+              if (text.empty()) throw usage_error("--api-key is '': it must be a key");
+              flags->access.keys.push_back(text);
+            });
+  command.add_flag("--unprotected", flags->unprotected, "let everybody in, on an address that others can reach");
+  add_value(command, "--allow-host", "NAME", "a name by which clients may call this server, beside its address",
+            [flags](const std::string& text) { flags->access.hosts.push_back(text); });
+  add_value(command, "--cors-origin", "ORIGIN", "a site whose pages may use the API, or * (default: none)",
+            [flags](const std::string& text) { flags->access.origins.push_back(text); });
+}
+
+void add_limit_options(CLI::App& command, const std::shared_ptr<ServeFlags>& flags) {
+  command.option_defaults()->group("Limits of one request");
+  serve::Limits& limits = flags->limits;
+  const auto whole = [&command, flags](const std::string& name, const std::string& description, auto& target,
+                                       std::int64_t least = 1, std::int64_t most = std::numeric_limits<int>::max()) {
+    add_value(command, name, "N", description, [flags, name, &target, least, most](const std::string& text) {
+      target = static_cast<std::remove_reference_t<decltype(target)>>(parse_integer(name, text, least, most));
+    });
+  };
+  whole("--limit-tokens", "tokens of a trajectory (default: what the context holds)", limits.max_tokens);
+  whole("--limit-total-tokens", "tokens over all branches (default: what they can hold)", limits.max_total_tokens, 1,
+        std::numeric_limits<std::int64_t>::max());
+  add_value(command, "--limit-branches", "N", "branches at once (default: --parallel)",
+            [flags](const std::string& text) {
+              flags->limit_branches = static_cast<int>(parse_integer("--limit-branches", text, 1, 252));
+            });
+  whole("--limit-branch-k", "children of a decision token (default 16)", limits.branch_k);
+  add_value(command, "--limit-seconds", "X", "time for prompt and decoding (default 600)",
+            [flags](const std::string& text) {
+              const double value = parse_number("--limit-seconds", text);
+              if (!(value > 0 && value < 1e9)) {
+                throw usage_error(fmt::format("--limit-seconds is {}: it must be a number above 0", text));
+              }
+              flags->limits.seconds = value;
+            });
+  whole("--limit-n", "choices (default 8)", limits.choices, 1, 64);
+  whole("--limit-messages", "messages of a chat (default 1024)", limits.messages);
+  whole("--limit-body", "bytes of a body (default 2 MiB)", limits.body_bytes, 1024, std::int64_t{1} << 30U);
+  command.option_defaults()->group("Limits of all together");
+  whole("--max-queue", "questions queued or running; beyond it 429 (default 128)", limits.runs);
+  whole("--max-connections", "connections (default 512)", limits.connections);
+  whole("--keep-trees", "trees kept of questions that are done (default 64)", limits.kept_runs, 0);
+  add_value(command, "--keep-mib", "N", "memory for them, MiB (default 256)", [flags](const std::string& text) {
+    flags->limits.kept_bytes = static_cast<std::size_t>(parse_integer("--keep-mib", text, 0, 1 << 20)) << 20U;
+  });
+}
+
+}  // namespace
+
+void add_serve_command(CLI::App& app, int& exit_code) {
+  CLI::App* command = app.add_subcommand("serve", "answer over HTTP, as OpenAI's API does, with a page to watch");
+  auto flags = std::make_shared<ServeFlags>();
+  command->footer(
+      "The options below Method, Budget and Sampling are what a request that says nothing gets.\n"
+      "Ctrl-C finishes what runs and ends; a second one quits at once.\n\n"
+      "  dts serve -m model.gguf\n"
+      "  DTS_API_KEY=... dts serve -m model.gguf --host 0.0.0.0 --port 80");
+  add_server_options(*command, flags);
+  add_limit_options(*command, flags);
+  add_model_options(*command, flags->model);
+  add_search_options(*command, flags->search);
+  add_sampling_options(*command, flags->sampling);
+  command->callback([flags, command, &exit_code] {
+    flags->fixed_seed = command->get_option("--seed")->count() > 0;
+    exit_code = run(*flags);
+  });
+}
+
+}  // namespace dts::cli

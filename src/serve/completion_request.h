@@ -1,0 +1,56 @@
+// The body of a request for a completion, read and checked.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "dts/method.h"
+#include "dts/vocabulary.h"
+#include "serve/limits.h"
+
+namespace dts::serve {
+
+// How to decode: the server has its own values, a request may change any of them.
+struct Decoding {
+  std::string method = "dts-stable";
+  MethodOptions numbers;
+  float stat_temperature = 0.6F;
+  std::int64_t max_total_tokens = 0;  // 0: no limit
+  double max_seconds = 0;             // 0: no limit
+  SamplingOptions sampling;
+  std::optional<std::uint64_t> seed;  // none: a new one for every request
+  std::optional<int> max_tokens;      // a trajectory; none: what the context holds
+};
+
+enum class CompletionKind { kChat, kText };
+
+struct CompletionRequest {
+  CompletionKind kind = CompletionKind::kChat;
+  std::vector<ChatMessage> messages;                   // of a chat
+  std::variant<std::string, std::vector<Token>> text;  // of a text completion: tokens are not checked yet
+  Decoding decoding;
+  std::vector<std::string> stop;
+  int choices = 1;
+  bool stream = false;
+  bool include_usage = false;
+  bool logprobs = false;
+  int top_logprobs = 0;
+};
+
+// The model and method that a request's `model` names: "MODEL" or "MODEL:METHOD"; the empty name is the model.
+struct ModelName {
+  std::string model;
+  std::optional<std::string> method;
+};
+ModelName split_model_name(const std::string& name);
+
+// Both throw an ApiError. `json` is an object; `defaults` are the server's. A method in the model's name comes before
+// the server's, and one in the `dts` object before both.
+CompletionRequest read_chat_request(const nlohmann::json& json, const Decoding& defaults, const Limits& limits);
+CompletionRequest read_text_request(const nlohmann::json& json, const Decoding& defaults, const Limits& limits);
+
+}  // namespace dts::serve

@@ -1,0 +1,42 @@
+// What a client may ask for at most. All is checked before anything reaches the engine.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+namespace dts::serve {
+
+struct Limits {
+  // Of one connection.
+  std::size_t header_bytes = 16 * 1024;
+  std::size_t body_bytes = 2 * 1024 * 1024;
+  std::chrono::milliseconds header_time{10'000};  // from the first byte of a request to the end of its headers
+  std::chrono::milliseconds body_time{30'000};    // for all of the body
+  std::chrono::milliseconds idle_time{60'000};    // between two requests
+  std::chrono::milliseconds write_time{30'000};   // for a client to take 64 KiB
+  std::size_t connections = 512;
+
+  // Of one request.
+  int json_depth = 32;
+  int json_values = 300'000;
+  int messages = 1024;
+  int max_tokens = 0;                 // a trajectory; 0: what the context holds
+  std::int64_t max_total_tokens = 0;  // unique tokens of a tree; 0: what its branches can hold
+  int branches = 48;                  // at once; at most what the engine holds
+  int branch_k = 16;
+  int votes = 1024;  // and samples: a method that starts one for each is bounded by `branches`, too
+  double seconds = 600;
+  int choices = 8;  // n
+  int stop_strings = 4;
+  std::size_t stop_bytes = 256;  // of one stop string
+  int top_logprobs = 20;
+
+  // Of all together.
+  int runs = 128;                                    // queued or running; a request with n choices is n runs
+  int event_streams = 64;                            // open at once
+  std::size_t kept_runs = 64;                        // trees of runs that are done
+  std::size_t kept_bytes = std::size_t{256} << 20U;  // of those
+};
+
+}  // namespace dts::serve

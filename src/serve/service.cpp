@@ -1,0 +1,214 @@
+#include "serve/service.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "draw/unicode.h"
+#include "serve/api_error.h"
+#include "serve/assets.h"
+#include "serve/ids.h"
+#include "serve/models_json.h"
+
+namespace dts::serve {
+namespace {
+
+constexpr std::string_view kTrees = "/v1/trees";
+constexpr std::string_view kModels = "/v1/models";
+
+// The page needs nothing from elsewhere; the drawing library sets styles on elements.
+constexpr const char* kPagePolicy =
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
+    "font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+std::unique_ptr<Reply> ready(HttpResponse response) { return std::make_unique<ReadyReply>(std::move(response)); }
+
+HttpResponse json_response(const Json& json) {
+  HttpResponse response;
+  response.body = json.dump();
+  return response;
+}
+
+// Throws when a path is asked for with another method than it has.
+void allow(const HttpRequest& request, std::initializer_list<std::string_view> methods) {
+  if (std::find(methods.begin(), methods.end(), request.method) != methods.end()) return;
+  if (request.method == "HEAD" && std::find(methods.begin(), methods.end(), "GET") != methods.end()) return;
+  std::string list;
+  for (const std::string_view method : methods) list += (list.empty() ? "" : ", ") + std::string(method);
+  throw ApiError(405, fmt::format("this path takes {}", list), {}, "method_not_allowed").with_header("Allow", list);
+}
+
+bool is_json(std::string_view content_type) {
+  std::string type(content_type.substr(0, content_type.find(';')));
+  while (type.ends_with(' ')) type.pop_back();
+  for (char& c : type) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+  return type == "application/json";
+}
+
+}  // namespace
+
+Service::Service(ServiceOptions options, Engine& engine, const Vocabulary& vocabulary)
+    : options_(std::move(options)),
+      access_(options_.access),
+      engine_(engine),
+      vocabulary_(vocabulary),
+      store_(options_.limits.kept_runs, options_.limits.kept_bytes),
+      loop_(engine) {}
+
+Service::~Service() { cancel_all(); }
+
+std::optional<HttpResponse> Service::refuse(const HttpRequest& head) const {
+  if (access_.answers_preflight(head)) return std::nullopt;
+  return access_.refuse(head);
+}
+
+std::vector<std::pair<std::string, std::string>> Service::common_headers(const HttpRequest& request) const {
+  auto headers = access_.cors_headers(request);
+  headers.emplace_back("X-Content-Type-Options", "nosniff");
+  return headers;
+}
+
+Service::Handled Service::handle(const HttpRequest& request) {
+  Handled handled;
+  handled.route = "unknown";
+  try {
+    handled.reply = route(request, handled);
+  } catch (const ApiError& error) {
+    handled.reply = ready(error_response(error));
+  } catch (const std::exception& error) {
+    spdlog::error("request failed: {}", draw::one_line(error.what()));
+    handled.reply = ready(error_response(ApiError(500, "the server failed to handle the request")));
+  }
+  if (handled.id.empty()) handled.id = new_id("req-");
+  return handled;
+}
+
+Service::Routed Service::route(const HttpRequest& request, Handled& handled) {
+  const std::string& path = request.path;
+  if (access_.answers_preflight(request)) {
+    handled.route = "preflight";
+    HttpResponse response{204, "", "", {}};
+    response.headers = {{"Access-Control-Allow-Methods", "GET, POST, DELETE"},
+                        {"Access-Control-Allow-Headers", "Authorization, Content-Type, Last-Event-ID"},
+                        {"Access-Control-Max-Age", "600"}};
+    return ready(std::move(response));
+  }
+  if (const auto refusal = access_.refuse(request)) return ready(*refusal);
+  if (path == "/v1/chat/completions" || path == "/v1/completions") {
+    const bool chat = path == "/v1/chat/completions";
+    handled.route = chat ? "chat_completions" : "completions";
+    allow(request, {"POST"});
+    if (!is_json(request.header("content-type"))) {
+      throw ApiError(415, "the body must be JSON: Content-Type: application/json", {}, "unsupported_media_type");
+    }
+    handled.id = new_id(chat ? "chatcmpl-" : "cmpl-");
+    return complete(request, chat ? CompletionKind::kChat : CompletionKind::kText, handled.id);
+  }
+  if (path == "/health") {
+    handled.route = "health";
+    allow(request, {"GET"});
+    return health();
+  }
+  if (path == "/metrics") {
+    handled.route = "metrics";
+    allow(request, {"GET"});
+    return metrics();
+  }
+  if (path == kModels || path.starts_with(std::string(kModels) + "/")) {
+    handled.route = "models";
+    allow(request, {"GET"});
+    return models(path == kModels ? std::string() : percent_decoded(path.substr(kModels.size() + 1)));
+  }
+  if (path == kTrees) {
+    handled.route = "trees";
+    allow(request, {"GET"});
+    return trees();
+  }
+  if (path.starts_with(std::string(kTrees) + "/")) {
+    return tree(request, percent_decoded(path.substr(kTrees.size() + 1)), handled);
+  }
+  handled.route = "page";
+  return asset(request);
+}
+
+Service::Routed Service::health() const {
+  HttpResponse response = json_response(Json{{"status", draining() ? "shutting down" : "ok"}});
+  if (draining()) response.status = 503;
+  return ready(std::move(response));
+}
+
+Service::Routed Service::metrics() const {
+  const auto gauge = [](const char* name, const char* help, auto value) {
+    return metric_text(name, "gauge", help, static_cast<double>(value));
+  };
+  int queued = 0, live = 0;
+  for (const auto& run : store_.newest_first()) {
+    const RunProgress progress = run->progress();
+    queued += progress.state == RunState::kQueued ? 1 : 0;
+    live += progress.live;
+  }
+  const EngineTimes times = loop_.times();
+  HttpResponse response;
+  response.content_type = "text/plain; version=0.0.4; charset=utf-8";
+  response.body =
+      metrics_.text() + gauge("dts_runs_active", "Questions that are queued or being decoded.", active_.load()) +
+      gauge("dts_runs_queued", "Questions that wait for room in the engine.", queued) +
+      gauge("dts_branches_live", "Branches being decoded.", live) +
+      gauge("dts_trees_kept_bytes", "Memory of the trees of questions that are done.", store_.kept_bytes()) +
+      gauge("dts_event_streams", "Event streams that are open.", event_streams_->load()) +
+      metric_text("dts_engine_busy_seconds_total", "counter", "Time the engine worked.",
+                  times.prefill + times.model + times.statistics + times.forks);
+  return ready(std::move(response));
+}
+
+Service::Routed Service::models(const std::string& id) const {
+  const Json list = models_json(options_, engine_.info());
+  if (id.empty()) return ready(json_response(list));
+  for (const Json& model : list["data"]) {
+    if (model["id"] == id) return ready(json_response(model));
+  }
+  throw ApiError(404, fmt::format("there is no model of that name: this server has {}", options_.model.id), "model",
+                 "model_not_found");
+}
+
+Service::Routed Service::asset(const HttpRequest& request) const {
+  const std::string_view path = request.path == "/" ? std::string_view("/index.html") : request.path;
+  const std::span<const Asset> assets = page_assets();
+  const auto found = std::find_if(assets.begin(), assets.end(), [&](const Asset& asset) { return asset.path == path; });
+  if (found == assets.end()) {
+    throw ApiError(404,
+                   assets.empty() && path == "/index.html"
+                       ? "this program was built without the page; the API is at /v1"
+                       : "there is nothing at this path",
+                   {}, "not_found");
+  }
+  allow(request, {"GET"});
+  HttpResponse response;
+  response.content_type = found->content_type;
+  response.headers = {{"ETag", std::string(found->etag)},
+                      {"Cache-Control", "no-cache"},
+                      {"Content-Security-Policy", kPagePolicy},
+                      {"Referrer-Policy", "no-referrer"}};
+  if (request.header("if-none-match") == found->etag) {
+    response.status = 304;
+  } else {
+    response.body = found->bytes;
+  }
+  return ready(std::move(response));
+}
+
+void Service::cancel(const Run& run) {
+  const std::scoped_lock lock(jobs_mutex_);
+  const auto job = jobs_.find(run.title().id);
+  if (job != jobs_.end()) loop_.cancel(job->second);
+}
+
+void Service::cancel_all() {
+  const std::scoped_lock lock(jobs_mutex_);
+  for (const auto& [id, job] : jobs_) loop_.cancel(job);
+}
+
+}  // namespace dts::serve

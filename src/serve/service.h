@@ -1,0 +1,108 @@
+// What the server answers: routes, admission and the runs behind them. Knows no sockets.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dts/engine.h"
+#include "dts/vocabulary.h"
+#include "serve/access.h"
+#include "serve/completion_request.h"
+#include "serve/engine_loop.h"
+#include "serve/http.h"
+#include "serve/limits.h"
+#include "serve/metrics.h"
+#include "serve/run_store.h"
+
+namespace dts::serve {
+
+// The model as clients know it.
+struct ServedModel {
+  std::string id;    // what `model` of a request names
+  std::string name;  // as a person would name it
+  std::string description;
+  std::int64_t created = 0;  // seconds since 1970
+  std::int64_t parameters = 0;
+  int training_context = 0;  // tokens
+};
+
+struct ServiceOptions {
+  ServedModel model;
+  Limits limits;
+  Decoding defaults;
+  AccessOptions access;
+  bool log_prompts = false;
+};
+
+// Any thread.
+class Service {
+ public:
+  struct Handled {
+    std::string id;     // of the request; of a completion, the tree's as well
+    std::string route;  // one of a fixed set of words
+    std::unique_ptr<Reply> reply;
+  };
+
+  // `engine` and `vocabulary` must outlive it; the engine is its own meanwhile.
+  Service(ServiceOptions options, Engine& engine, const Vocabulary& vocabulary);
+  // Cancels what still runs. All replies must be gone.
+  ~Service();
+  Service(const Service&) = delete;
+  Service& operator=(const Service&) = delete;
+
+  // A reason not to read the body, from the headers alone.
+  std::optional<HttpResponse> refuse(const HttpRequest& head) const;
+  Handled handle(const HttpRequest& request);
+
+  const Limits& limits() const { return options_.limits; }
+  // Headers that belong to the response whatever the route is.
+  std::vector<std::pair<std::string, std::string>> common_headers(const HttpRequest& request) const;
+  void count_response(const std::string& route, int status) { metrics_.count_response(route, status); }
+
+  // From now on new work is refused with 503.
+  void drain() { draining_ = true; }
+  bool draining() const { return draining_; }
+  void cancel_all();
+  int active_runs() const { return active_; }
+
+ private:
+  using Routed = std::unique_ptr<Reply>;
+
+  Routed route(const HttpRequest& request, Handled& handled);
+  Routed complete(const HttpRequest& request, CompletionKind kind, const std::string& id);
+  std::shared_ptr<Run> start_run(RunOptions options);
+  ChatPrompt make_prompt(const CompletionRequest& request) const;
+  SearchOptions search_options(const Decoding& decoding, std::size_t prompt_tokens, int top_logprobs) const;
+  void admit(int runs);
+  void finished(const std::shared_ptr<Run>& run);
+  void cancel(const Run& run);
+
+  Routed models(const std::string& id) const;
+  Routed health() const;
+  Routed metrics() const;
+  Routed asset(const HttpRequest& request) const;
+  Routed trees() const;
+  Routed tree(const HttpRequest& request, const std::string& rest, Handled& handled);
+  Routed events(const HttpRequest& request, const std::shared_ptr<Run>& run);
+
+  const ServiceOptions options_;
+  const Access access_;
+  Engine& engine_;
+  const Vocabulary& vocabulary_;
+  Metrics metrics_;
+  RunStore store_;
+  std::atomic<bool> draining_ = false;
+  std::atomic<int> active_ = 0;  // runs that are queued or running
+  std::shared_ptr<std::atomic<int>> event_streams_ = std::make_shared<std::atomic<int>>(0);
+  std::mutex jobs_mutex_;
+  std::map<std::string, JobId> jobs_;  // of active runs
+  EngineLoop loop_;                    // last: its thread uses all of the above
+};
+
+}  // namespace dts::serve

@@ -1,0 +1,200 @@
+// The part of the service that decodes.
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <chrono>
+#include <random>
+#include <utility>
+
+#include "draw/unicode.h"
+#include "dts/error.h"
+#include "serve/api_error.h"
+#include "serve/completion_reply.h"
+#include "serve/param.h"
+#include "serve/service.h"
+
+namespace dts::serve {
+namespace {
+
+std::int64_t unix_seconds() {
+  const auto now = std::chrono::system_clock::now().time_since_epoch();
+  return std::chrono::duration_cast<std::chrono::seconds>(now).count();
+}
+
+std::uint64_t random_seed() {
+  std::random_device entropy;
+  return entropy();  // 32 bits: any client's numbers can hold it
+}
+
+// The library names options as the command line does: "--branch-k" becomes "branch_k".
+std::string in_words_of_the_api(std::string text) {
+  for (std::size_t at = text.find("--"); at != std::string::npos; at = text.find("--", at)) {
+    text.erase(at, 2);
+    for (; at < text.size() && (text[at] == '-' || (text[at] >= 'a' && text[at] <= 'z')); ++at) {
+      if (text[at] == '-') text[at] = '_';
+    }
+  }
+  return text;
+}
+
+// What a listing shows of a request.
+std::string question_of(const CompletionRequest& request, const ChatPrompt& prompt) {
+  for (auto message = request.messages.rbegin(); message != request.messages.rend(); ++message) {
+    if (message->role == "user") return message->content;
+  }
+  return request.messages.empty() ? prompt.text : request.messages.back().content;
+}
+
+}  // namespace
+
+ChatPrompt Service::make_prompt(const CompletionRequest& request) const {
+  if (request.kind == CompletionKind::kChat) {
+    try {
+      return vocabulary_.chat(request.messages);
+    } catch (const Error& error) {
+      throw ApiError(400, draw::one_line(error.what()), "messages", "chat_template_failed");
+    }
+  }
+  ChatPrompt prompt;
+  if (const auto* tokens = std::get_if<std::vector<Token>>(&request.text)) {
+    for (const Token token : *tokens) {
+      if (token >= vocabulary_.size()) {
+        throw ApiError(400, fmt::format("prompt has the token {}: the vocabulary has {}", token, vocabulary_.size()),
+                       "prompt", "invalid_value");
+      }
+    }
+    prompt.tokens = *tokens;
+    prompt.text = draw::valid_utf8(vocabulary_.detokenize(*tokens, true));
+  } else {
+    prompt.text = std::get<std::string>(request.text);
+    prompt.tokens = vocabulary_.tokenize_prompt(prompt.text);
+  }
+  if (prompt.tokens.empty()) throw ApiError(400, "prompt is empty: it must have a token", "prompt", "invalid_value");
+  const std::string_view text = prompt.text;
+  prompt.opens_thinking = text.substr(0, text.find_last_not_of(" \t\r\n") + 1).ends_with("<think>");
+  return prompt;
+}
+
+SearchOptions Service::search_options(const Decoding& decoding, std::size_t prompt_tokens, int top_logprobs) const {
+  const Limits& limits = options_.limits;
+  const EngineInfo& info = engine_.info();
+  const int room = info.context_length - static_cast<int>(prompt_tokens);
+  if (room < 1) {
+    throw ApiError(400,
+                   fmt::format("the prompt has {} tokens, but the context holds {}: shorten it", prompt_tokens,
+                               info.context_length),
+                   "messages", "context_length_exceeded");
+  }
+  SearchOptions search;
+  try {
+    search.method = make_method(decoding.method, decoding.numbers);
+    search.sampling = decoding.sampling;
+    search.stat_temperature = decoding.stat_temperature;
+    search.seed = decoding.seed ? *decoding.seed : random_seed();
+    search.max_tokens =
+        std::min({decoding.max_tokens.value_or(room), room, limits.max_tokens > 0 ? limits.max_tokens : room});
+    search.max_total_tokens = decoding.max_total_tokens > 0 ? decoding.max_total_tokens : limits.max_total_tokens;
+    search.top_k = top_logprobs;
+    validate(search, vocabulary_.size());
+  } catch (const Error& error) {
+    throw ApiError(400, in_words_of_the_api(error.what()), "dts", "invalid_value");
+  }
+  if (search.method.max_live() > limits.branches) {
+    throw ApiError(400,
+                   fmt::format("{} may have {} branches at once: this server allows {}", search.method.name,
+                               search.method.max_live(), limits.branches),
+                   "dts", "too_many_branches");
+  }
+  return search;
+}
+
+void Service::admit(int runs) {
+  if (draining()) throw ApiError(503, "the server is shutting down", {}, "shutting_down");
+  int active = active_.load();
+  do {
+    if (active + runs > options_.limits.runs) {
+      throw ApiError(429, fmt::format("{} questions are queued or running already: try again later", active), {},
+                     "too_many_requests");
+    }
+  } while (!active_.compare_exchange_weak(active, active + runs));
+}
+
+std::shared_ptr<Run> Service::start_run(RunOptions options) {
+  auto run = std::make_shared<Run>(std::move(options), vocabulary_, engine_.info());
+  Job job = run->job();
+  job.on_done = [this, run, tell = std::move(job.on_done)](const JobTimes& times) {
+    --active_;  // before the client is told: its next request must find the place free
+    tell(times);
+    finished(run);
+  };
+  store_.add(run);
+  const std::scoped_lock lock(jobs_mutex_);  // it may be done before its id is known
+  jobs_[run->title().id] = loop_.submit(std::move(job));
+  return run;
+}
+
+void Service::finished(const std::shared_ptr<Run>& run) {
+  {
+    const std::scoped_lock lock(jobs_mutex_);
+    jobs_.erase(run->title().id);
+  }
+  const auto document = run->document();
+  metrics_.count_run(*document);
+  const Outcome& outcome = document->outcome;
+  spdlog::info("{} {} {}: {} steps, {} branches, {} unique tokens; queued {:.3f} s, prefill {:.3f} s, decode {:.3f} s",
+               run->title().id, document->options.method.name, to_string(outcome.reason), outcome.account.steps,
+               outcome.account.branches, outcome.account.unique_tokens, document->times.queued, document->times.prefill,
+               document->times.decode);
+  store_.retire(run);
+}
+
+Service::Routed Service::complete(const HttpRequest& request, CompletionKind kind, const std::string& id) {
+  const nlohmann::json json = parse_json(request.body, options_.limits);
+  std::string model = options_.model.id;
+  if (const auto named = json.find("model"); named != json.end() && named->is_string()) {
+    model = named->get<std::string>();
+    const ModelName name = split_model_name(model);
+    if (name.model != options_.model.id) {
+      throw ApiError(404, fmt::format("there is no model of that name: this server has {}", options_.model.id), "model",
+                     "model_not_found");
+    }
+  }
+  const CompletionRequest asked = kind == CompletionKind::kChat
+                                      ? read_chat_request(json, options_.defaults, options_.limits)
+                                      : read_text_request(json, options_.defaults, options_.limits);
+  const ChatPrompt prompt = make_prompt(asked);
+  const SearchOptions search =
+      search_options(asked.decoding, prompt.tokens.size(), asked.logprobs ? asked.top_logprobs : 0);
+
+  CompletionFormat format;
+  format.title = {id, unix_seconds(), model, kind};
+  format.logprobs = asked.logprobs;
+  format.include_usage = asked.include_usage;
+  admit(asked.choices);
+  std::vector<std::shared_ptr<Run>> runs;
+  try {
+    for (int i = 0; i < asked.choices; ++i) {
+      RunOptions options;
+      options.title = {i == 0 ? id : fmt::format("{}-{}", id, i), format.title.created, options_.model.name,
+                       question_of(asked, prompt)};
+      options.prompt = prompt;
+      options.search = search;
+      options.search.seed += static_cast<std::uint64_t>(i);
+      options.max_seconds = asked.decoding.max_seconds > 0 ? asked.decoding.max_seconds : options_.limits.seconds;
+      options.text = {kind == CompletionKind::kChat, prompt.opens_thinking, asked.stop};
+      options.top_logprobs = asked.logprobs ? asked.top_logprobs : 0;
+      runs.push_back(start_run(std::move(options)));
+    }
+  } catch (...) {
+    active_ -= asked.choices - static_cast<int>(runs.size());
+    for (const auto& run : runs) cancel(*run);
+    throw;
+  }
+  if (options_.log_prompts) spdlog::info("{} asks: {}", id, draw::one_line(runs.front()->title().question));
+  auto owned = std::make_unique<CompletionRuns>(std::move(runs), [this](const Run& run) { cancel(run); });
+  if (asked.stream) return std::make_unique<StreamedCompletion>(std::move(format), std::move(owned));
+  return std::make_unique<WholeCompletion>(std::move(format), std::move(owned));
+}
+
+}  // namespace dts::serve
