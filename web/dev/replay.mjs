@@ -98,6 +98,7 @@ async function route(request, response) {
     const data = [{ id: files[0].model, object: 'model', ...methods }];
     return sendJson(response, 200, { object: 'list', data });
   }
+  if (path === '/health') return sendJson(response, 200, { status: 'ok' });
   if (path === '/v1/trees') {
     const data = [...runs.values()].reverse().map(({ id, created, tree, state }) => ({
       id, created, model: tree.model, method: tree.method.name, question: tree.question, state, answer: tree.answer,

@@ -69,8 +69,16 @@ const kOptionsOf: Record<string, string[]> = {
 
 const kExamples = [
   'How many positive whole numbers below 100 are divisible by 3 or by 5?',
-  'A train travels 60 km at 40 km/h and 60 km at 60 km/h. What is its average speed?',
-  'Three friends always lie, always tell the truth, or alternate. What is the least number of questions to tell them apart?',
+  'A train travels 60 km at 40 km/h and then 60 km at 60 km/h. What is its average speed?',
+  'Anna is twice as old as Ben was when Anna was as old as Ben is now. Together they are 63. How old is Anna?',
+];
+
+/** The built-in model knows three kinds of problems and no others. */
+const kNanoExamples = [
+  'Mara has 87 plates. Nora has 26 fewer plates than Mara. Ella has 37 fewer plates than Nora. Theo has 3 times as many plates as Ella. How many plates do they have together?',
+  'A maze has doors from 49 to 72 or 14, from 14 to 71 or 53 and from 71 to 17 or 25. Start in room 49 and reach room 25. What is the sum of the rooms on the way?',
+  'Find the value of 57 x 5 - 67 - 29 x 3 + 26.',
+  'Noah has 70 boxes. Noah has 15 more boxes than Leo. Uma has 39 more boxes than Leo. Uma has 45 more boxes than Ada. How many boxes do they have in total?',
 ];
 
 function readMethods(value: unknown): MethodOffer[] {
@@ -97,14 +105,13 @@ function readModel(model: Json): ModelOffer {
   const methods = readMethods(dts.methods);
   const wanted = asString(defaults.method);
   const defaultMethod = methods.some(({ name }) => name === wanted) ? wanted : (methods[0]?.name ?? wanted);
-  const examples = asArray(dts.examples).map((example) => asString(example, asString(asObject(example).question)));
   return {
     id: asString(model.id),
     methods,
     defaultMethod,
     defaults,
     limits: asObject(dts.limits),
-    examples: examples.some((example) => example !== '') ? examples : kExamples,
+    examples: asString(model.id).startsWith('dts-nano') ? kNanoExamples : kExamples,
   };
 }
 

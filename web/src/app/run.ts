@@ -80,8 +80,8 @@ export class Run {
         void this.#follow();
       });
     } catch (error) {
-      if (this.id === null || (error instanceof ApiError && error.status >= 400)) this.#fail(error);
-      // Otherwise the connection broke: following the tree tells how it goes on.
+      if (this.id === null) this.#fail(error);
+      // Otherwise following the tree tells how it ended, or goes on.
     }
   }
 

@@ -4,6 +4,8 @@ import type { Theme } from './theme';
 const kNoDash: number[] = [];
 
 export class CanvasPen implements Pen {
+  #font = '';
+
   constructor(
     private readonly context: CanvasRenderingContext2D,
     private readonly theme: Theme,
@@ -77,7 +79,9 @@ export class CanvasPen implements Pen {
 
   text(text: string, x: number, y: number, style: TextStyle): void {
     const { context, theme } = this;
-    context.font = `${style.bold === true ? '600 ' : ''}${style.size}px ${style.mono === true ? theme.mono : theme.sans}`;
+    const font = `${style.bold === true ? '600 ' : ''}${style.size}px ${style.mono === true ? theme.mono : theme.sans}`;
+    // Browsers parse a font again each time it is set.
+    if (font !== this.#font) context.font = this.#font = font;
     context.textAlign = style.align ?? 'left';
     context.fillStyle = style.colour;
     context.fillText(text, x, y);

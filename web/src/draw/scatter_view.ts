@@ -1,4 +1,5 @@
 /** Entropy against varentropy, a point a token, with the thresholds that make a decision. */
+import type { BranchRule } from '../model/events';
 import type { Segment, Tree } from '../model/tree';
 import { CanvasPen } from './canvas_pen';
 import { Surface } from './surface';
@@ -11,6 +12,7 @@ export interface ScatterHit {
 }
 
 const kCell = 8; // pixels of the grid that points are found by
+const kTokensPerFrame = 20000; // a large tree appears over a few frames
 const kMargins = { left: 46, right: 16, top: 14, bottom: 38 };
 
 /** Most tokens are near zero: square roots spread them. */
@@ -24,6 +26,7 @@ export class ScatterView {
   #drawn = new Map<Segment, number>(); // tokens of each that are painted
   #cells = new Map<number, ScatterHit[]>();
   #stale = true;
+  #opacity = 0.5; // of a point: many on top of each other must still tell how many
 
   constructor(
     canvas: HTMLCanvasElement,
@@ -93,22 +96,26 @@ export class ScatterView {
       this.#points.height = Math.round(size.height * ratio);
       this.#drawn = new Map();
       this.#cells = new Map();
+      this.#opacity = this.#tree.tokens > kTokensPerFrame ? 0.12 : 0.5;
       this.#stale = false;
     }
     const context = this.#points.getContext('2d')!;
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    let room = kTokensPerFrame;
     for (const segment of this.#tree.segments.values()) {
       const from = this.#drawn.get(segment) ?? 0;
-      for (let i = from; i < segment.length; ++i) this.#addToken(context, segment, i);
-      this.#drawn.set(segment, segment.length);
+      const to = Math.min(segment.length, from + room);
+      for (let i = from; i < to; ++i) this.#addToken(context, segment, i);
+      this.#drawn.set(segment, to);
+      room -= to - from;
     }
+    if (room === 0) this.#surface.invalidate();
     this.#surface.clear();
     const pen = new CanvasPen(this.#surface.context, theme);
     this.#paintRegion(pen);
+    this.#surface.context.drawImage(this.#points, 0, 0, size.width, size.height);
+    this.#paintThresholds(pen);
     this.#paintAxes(pen);
-    this.#surface.context.setTransform(1, 0, 0, 1, 0, 0);
-    this.#surface.context.drawImage(this.#points, 0, 0);
-    this.#surface.context.setTransform(ratio, 0, 0, ratio, 0, 0);
     for (const segment of this.#tree.segments.values()) {
       if (segment.decision === null) continue;
       const { entropy, varentropy } = segment.decision;
@@ -123,7 +130,7 @@ export class ScatterView {
     const [x, y] = [this.#x(segment.entropy.at(token)), this.#y(segment.varentropy.at(token))];
     if (!Number.isFinite(x) || !Number.isFinite(y)) return;
     if (!isDecision) {
-      context.globalAlpha = 0.5;
+      context.globalAlpha = this.#opacity;
       context.fillStyle = this.#surface.theme.state.live;
       context.fillRect(x - 1.5, y - 1.5, 3, 3);
     }
@@ -134,19 +141,40 @@ export class ScatterView {
     else if (isDecision || there.length < 24) there.push(hit); // a crowd in a few pixels cannot be told apart
   }
 
+  get #box() {
+    const { width, height } = this.#surface.size;
+    const { left, top } = kMargins;
+    return { left, top, right: width - kMargins.right, bottom: height - kMargins.bottom };
+  }
+
+  /** Where the thresholds are; null when nothing branches. */
+  #thresholds(): { branch: BranchRule; x: number; y: number } | null {
+    const branch = this.#tree.opening?.branch;
+    if (branch?.enabled !== true) return null;
+    const x = Math.min(this.#box.right, this.#x(branch.tauH));
+    const y = Math.max(this.#box.top, this.#y(Math.min(branch.tauV, this.#most.varentropy)));
+    return { branch, x, y };
+  }
+
   /** Where a token is a decision. */
   #paintRegion(pen: CanvasPen): void {
-    const branch = this.#tree.opening?.branch;
-    if (branch?.enabled !== true) return;
-    const { theme, size } = this.#surface;
-    const [left, right] = [kMargins.left, size.width - kMargins.right];
-    const [top, bottom] = [kMargins.top, size.height - kMargins.bottom];
-    const x = Math.min(right, this.#x(branch.tauH));
-    const y = Math.max(top, this.#y(Math.min(branch.tauV, this.#most.varentropy)));
+    const at = this.#thresholds();
+    if (at === null) return;
+    const { branch, x, y } = at;
+    const { theme } = this.#surface;
+    const { left, right, top, bottom } = this.#box;
     const box = (x0: number, y0: number, x1: number, y1: number) =>
       pen.area([x0, y0, x1, y0, x1, y1, x0, y1], theme.halo, 0.28);
     if (branch.criterion !== 'high-entropy') box(left, top, x, y);
     if (branch.criterion !== 'decision') box(x, top, right, bottom);
+  }
+
+  #paintThresholds(pen: CanvasPen): void {
+    const at = this.#thresholds();
+    if (at === null) return;
+    const { branch, x, y } = at;
+    const { theme } = this.#surface;
+    const { left, right, top, bottom } = this.#box;
     const stroke = { colour: theme.markEdge, width: 1.2, dash: [5, 4] };
     pen.line(x, top, x, bottom, stroke);
     if (branch.criterion !== 'high-entropy') pen.line(left, y, right, y, stroke);
@@ -159,13 +187,8 @@ export class ScatterView {
   }
 
   #paintAxes(pen: CanvasPen): void {
-    const { theme, size } = this.#surface;
-    const [left, right, top, bottom] = [
-      kMargins.left,
-      size.width - kMargins.right,
-      kMargins.top,
-      size.height - kMargins.bottom,
-    ];
+    const { theme } = this.#surface;
+    const { left, right, top, bottom } = this.#box;
     const rule = { colour: theme.rule, width: 1 };
     pen.line(left, bottom, right, bottom, rule);
     pen.line(left, top, left, bottom, rule);

@@ -58,6 +58,7 @@ export async function followTree(api: Api, id: string, follower: Follower, signa
       const response = await api.events(id, follower.lastEventId(), attempt.signal);
       if (lost) follower.onConnection('back');
       lost = false;
+      if (response.status === 204) return; // all of it was told before
       for await (const batch of serverEvents(response)) {
         guard.fed();
         wait = kFirstWaitMs;
