@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <boost/asio/awaitable.hpp>
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <boost/beast/core/flat_buffer.hpp>
@@ -14,8 +13,8 @@
 #include <memory>
 #include <string>
 #include <string_view>
-#include <utility>  // first: Boost 1.74's awaitable.hpp uses std::exchange without it
 
+#include "serve/awaitable.h"
 #include "serve/service.h"
 
 namespace dts::serve {
