@@ -123,7 +123,7 @@ nlohmann::json settings_of(const SearchOptions& options) {
   if (method.retire.enabled) {
     out["warmup"] = method.retire.warmup;
     out["keep"] = method.retire.keep;
-    out["window"] = method.retire.window;
+    out["window"] = method.retire.window > 0 ? fmt::format("{}", method.retire.window) : "an eighth of the budget";
   }
   if (method.branch.enabled) {
     out["stat_temperature"] = shortest(options.stat_temperature);

@@ -8,7 +8,7 @@
 namespace dts::eval::report {
 
 // Pixels of the picture's own; the page scales it.
-inline constexpr double kChartWidth = 440;
+inline constexpr double kChartWidth = 360;
 
 enum class Anchor { kStart, kMiddle, kEnd };
 

@@ -8,13 +8,13 @@
 namespace dts::eval::report {
 
 std::string draw(const DotChart& chart) {
-  constexpr double kRow = 24;
+  constexpr double kRow = 21;
   constexpr double kTop = 10;
   double names = 60;
   for (const DotChart::Dot& dot : chart.dots) names = std::max(names, label_width(dot.name) + 8);
-  names = std::min(names, 170.0);
+  names = std::min(names, 150.0);
   const double bottom = kTop + kRow * static_cast<double>(chart.dots.size());
-  const Scale x(0, 1, names + 10, kChartWidth - 48);
+  const Scale x(0, 1, names + 10, kChartWidth - 42);
   Canvas canvas(bottom + 38, chart.title + ", " + chart.axis);
   for (const double tick : ticks(x, 5)) {
     canvas.line(x(tick), kTop, x(tick), bottom, "grid");

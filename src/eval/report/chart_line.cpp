@@ -8,10 +8,10 @@
 namespace dts::eval::report {
 
 std::string draw(const LineChart& chart) {
-  constexpr double kHeight = 260;
-  constexpr double kLeft = 40;
-  constexpr double kRight = kChartWidth - 14;
-  constexpr double kTop = 10;
+  constexpr double kHeight = 250;
+  constexpr double kLeft = 36;
+  constexpr double kRight = kChartWidth - 10;
+  constexpr double kTop = 24;
   constexpr double kBottom = kHeight - 44;
   double low = 1e300;
   double high = -1e300;
@@ -34,7 +34,7 @@ std::string draw(const LineChart& chart) {
     canvas.text(kLeft - 6, y(percent / 100.0) + 4, fmt::format("{}", percent), Anchor::kEnd, "tick");
   }
   canvas.text((kLeft + kRight) / 2, kBottom + 34, chart.x_axis, Anchor::kMiddle, "axis-name");
-  canvas.text(kLeft - 34, kTop + 8, chart.y_axis, Anchor::kStart, "axis-name inside");
+  canvas.text(kLeft - 32, kTop - 10, chart.y_axis, Anchor::kStart, "axis-name");
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
     const LineChart::Series& series = chart.series[i];
     canvas.begin(fmt::format("series-{}", i));

@@ -9,10 +9,10 @@
 namespace dts::eval::report {
 
 std::string draw(const RadarChart& chart) {
-  constexpr double kRadius = 120;
+  constexpr double kRadius = 104;
   constexpr double kCentreX = kChartWidth / 2;
-  constexpr double kCentreY = 152;
-  constexpr double kLegendTop = 300;
+  constexpr double kCentreY = 132;
+  constexpr double kLegendTop = 268;
   constexpr std::size_t kLegendColumns = 3;
   const std::size_t legend_rows = (chart.series.size() + kLegendColumns - 1) / kLegendColumns;
   const auto at = [&](std::size_t axis, double value) {
@@ -46,13 +46,17 @@ std::string draw(const RadarChart& chart) {
     canvas.path(corners, true, "shape");
     canvas.end();
   }
+  for (const double ring : {0.25, 0.5, 0.75, 1.0}) {  // over the shapes: they would hide them
+    canvas.text(kCentreX + 3, kCentreY - kRadius * ring + 11, fmt::format("{:.0f}", 100 * ring), Anchor::kStart,
+                "tick halo");
+  }
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
-    const double x = 10 + 146 * static_cast<double>(i % kLegendColumns);
+    const double x = 4 + 120 * static_cast<double>(i % kLegendColumns);
     const double y = kLegendTop + 18 * static_cast<double>(i / kLegendColumns);
     canvas.begin(method_class(chart.series[i].method));
-    canvas.line(x, y, x + 18, y, "curve");
+    canvas.line(x, y, x + 14, y, "curve");
     canvas.end();
-    canvas.text(x + 24, y + 4, chart.series[i].name, Anchor::kStart, "name");
+    canvas.text(x + 19, y + 4, chart.series[i].name, Anchor::kStart, "name");
   }
   return canvas.finish();
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
+#include <optional>
 #include <utility>
 
 #include "eval/report/chart_canvas.h"
@@ -30,8 +32,24 @@ class Labels {
     Anchor anchor = Anchor::kStart;
   };
   std::optional<Place> find(double x, double y, double width) {
-    constexpr std::array<std::pair<double, double>, 8> kOffsets = {
-        {{9, 4}, {-9, 4}, {8, -8}, {-8, -8}, {8, 15}, {-8, 15}, {0, -11}, {0, 19}}};
+    constexpr std::array<std::pair<double, double>, 18> kOffsets = {{{9, 4},
+                                                                     {-9, 4},
+                                                                     {8, -8},
+                                                                     {-8, -8},
+                                                                     {8, 15},
+                                                                     {-8, 15},
+                                                                     {0, -11},
+                                                                     {0, 19},
+                                                                     {18, -20},
+                                                                     {-18, -20},
+                                                                     {18, 28},
+                                                                     {-18, 28},
+                                                                     {24, -36},
+                                                                     {-24, -36},
+                                                                     {24, 44},
+                                                                     {-24, 44},
+                                                                     {30, 60},
+                                                                     {-30, 60}}};
     for (const auto& [dx, dy] : kOffsets) {
       const Anchor anchor = dx > 0 ? Anchor::kStart : dx < 0 ? Anchor::kEnd : Anchor::kMiddle;
       const double left = dx > 0 ? x + dx : dx < 0 ? x + dx - width : x - width / 2;
@@ -54,10 +72,10 @@ class Labels {
 }  // namespace
 
 std::string draw(const ScatterChart& chart) {
-  constexpr double kHeight = 320;
-  constexpr double kLeft = 40;
+  constexpr double kHeight = 300;
+  constexpr double kLeft = 36;
   constexpr double kRight = kChartWidth - 8;
-  constexpr double kTop = 10;
+  constexpr double kTop = 24;
   const bool several = chart.groups.size() > 1;
   const double bottom = kHeight - 44;
   double low = 1e300;
@@ -81,7 +99,7 @@ std::string draw(const ScatterChart& chart) {
   }
   canvas.text((kLeft + kRight) / 2, bottom + 34, fmt::format("{}, {}", chart.x_axis, unit.name), Anchor::kMiddle,
               "axis-name");
-  canvas.text(kLeft - 34, kTop + 8, chart.y_axis, Anchor::kStart, "axis-name inside");
+  canvas.text(kLeft - 32, kTop - 10, chart.y_axis, Anchor::kStart, "axis-name");
 
   Labels labels({kLeft, kTop, kRight, bottom});
   for (const ScatterChart::Point& point : chart.points) labels.keep_free(x(point.x.mean), y(point.y.mean));
@@ -98,7 +116,13 @@ std::string draw(const ScatterChart& chart) {
   // Labels come last: nothing is drawn over them.
   for (const ScatterChart::Point& point : chart.points) {
     const auto place = labels.find(x(point.x.mean), y(point.y.mean), label_width(point.name));
-    if (place) canvas.text(place->x, place->y, point.name, place->anchor, "name halo");
+    if (!place) continue;
+    const double away = std::hypot(place->x - x(point.x.mean), place->y - 4 - y(point.y.mean));
+    if (away > 20) {
+      canvas.line(x(point.x.mean), y(point.y.mean), place->x, place->y - (place->y < y(point.y.mean) ? 0 : 8),
+                  "leader");
+    }
+    canvas.text(place->x, place->y, point.name, place->anchor, "name halo");
   }
   for (std::size_t i = 0; several && i < chart.groups.size(); ++i) {
     const double at = kHeight + 18.0 * static_cast<double>(i);

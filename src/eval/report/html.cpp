@@ -91,7 +91,9 @@ std::string case_html(const Case& one) {
 std::string section_html(const Section& section) {
   std::string out = fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n", section.id, escape_markup(section.title));
   if (!section.source.empty()) out += fmt::format("<p class=\"source\">{}</p>\n", escape_markup(section.source));
-  out += fmt::format("<p class=\"text\">{}</p>\n", escape_markup(section.text));
+  const std::string text = fmt::format("<p class=\"text\">{}</p>\n", escape_markup(section.text));
+  const bool beside = section.charts.size() == 1;  // a lone chart has room for the text at its side
+  if (!beside) out += text;
   if (!section.missing.empty()) {
     const std::size_t colon = section.missing.find(": ");
     out += fmt::format("<div class=\"missing\">Not there yet. {}<code>{}</code></div>\n",
@@ -101,6 +103,7 @@ std::string section_html(const Section& section) {
   if (!section.charts.empty()) {
     out += "<div class=\"charts\">\n";
     for (const Chart& chart : section.charts) out += chart_html(chart);
+    if (beside) out += text;
     out += "</div>\n";
   }
   for (const Case& one : section.cases) out += case_html(one);

@@ -21,12 +21,12 @@ const std::string_view kReportStyle = R"css(
   }
 }
 * { box-sizing: border-box; }
-html { -webkit-text-size-adjust: 100%; scroll-behavior: smooth; }
+html { -webkit-text-size-adjust: 100%; }
 body {
   margin: 0; background: var(--paper); color: var(--ink);
   font: 15px/1.55 system-ui, -apple-system, "Segoe UI", Roboto, "Helvetica Neue", Arial, "DejaVu Sans", sans-serif;
 }
-.page { max-width: 1120px; margin: 0 auto; padding: 32px 24px 48px; }
+.page { max-width: 1180px; margin: 0 auto; padding: 32px 24px 48px; }
 h1 { font-size: 27px; line-height: 1.25; margin: 0 0 14px; letter-spacing: -.01em; }
 h2 { font-size: 20px; line-height: 1.3; margin: 0 0 2px; }
 h3 { font-size: 15.5px; margin: 22px 0 6px; }
@@ -52,16 +52,18 @@ section { background: var(--card); border: 1px solid var(--rule); border-radius:
 .text { margin: 0 0 14px; max-width: 82ch; color: var(--ink); font-size: 14px; }
 .missing { background: var(--shade); border-radius: 8px; padding: 12px 14px; margin: 0 0 14px; font-size: 14px; }
 .missing code { display: block; margin-top: 6px; overflow-x: auto; white-space: pre; }
-.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(400px, 100%), 1fr)); gap: 10px 34px; margin: 4px 0 10px; }
-figure { margin: 0; max-width: 600px; min-width: 0; }
+.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(330px, 100%), 1fr)); gap: 10px 40px; margin: 4px 0 10px; }
+.charts .text { align-self: center; margin: 0; }
+figure { margin: 0; max-width: 500px; min-width: 0; }
 figcaption { font-size: 13.5px; font-weight: 600; margin: 8px 0 2px; overflow-wrap: anywhere; }
 .chart { display: block; width: 100%; height: auto; }
 .chart text { font-size: 11px; fill: var(--ink); }
 .chart .tick { fill: var(--dim); font-size: 10.5px; font-variant-numeric: tabular-nums; }
 .chart .axis-name { fill: var(--dim); }
 .chart .value { font-variant-numeric: tabular-nums; font-weight: 600; }
-.chart .inside, .chart .halo { paint-order: stroke; stroke: var(--card); stroke-width: 3.5px; stroke-linejoin: round; }
+.chart .halo { paint-order: stroke; stroke: var(--card); stroke-width: 3.5px; stroke-linejoin: round; }
 .chart .grid { stroke: var(--grid); fill: none; stroke-width: 1; }
+.chart .leader { stroke: var(--dim); stroke-width: .8; opacity: .7; }
 .chart .reference { stroke: var(--m-standard); stroke-dasharray: 3 3; }
 .chart .interval { stroke: currentColor; stroke-width: 3; stroke-linecap: round; opacity: .45; }
 .chart .thin { stroke-width: 1.6; }
@@ -81,12 +83,13 @@ figcaption { font-size: 13.5px; font-weight: 600; margin: 8px 0 2px; overflow-wr
 .chart .m-dts-greedy { color: var(--m-dts-greedy); } .chart .m-dts-stable { color: var(--m-dts-stable); }
 .scroll { overflow-x: auto; margin: 0 0 6px; -webkit-overflow-scrolling: touch; }
 .scroll:focus-visible { outline: 2px solid var(--dim); outline-offset: 2px; }
-table { border-collapse: collapse; font-size: 13.5px; min-width: 100%; }
+table { border-collapse: separate; border-spacing: 0; font-size: 13.5px; min-width: 100%; }
 caption { text-align: left; font-weight: 600; font-size: 13.5px; padding: 12px 0 6px; }
-th { text-align: left; font-weight: 500; color: var(--dim); font-size: 12.5px; vertical-align: bottom; }
-th, td { padding: 6px 14px 6px 0; border-bottom: 1px solid var(--rule); white-space: nowrap; }
+th { text-align: left; font-weight: 500; color: var(--dim); font-size: 12.5px; line-height: 1.3; vertical-align: bottom; }
+th, td { padding: 5px 14px 5px 0; border-bottom: 1px solid var(--rule); white-space: nowrap; }
+th.n { white-space: normal; min-width: 72px; }
 th:first-child, td:first-child { position: sticky; left: 0; background: var(--card); }
-td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; padding: 6px 0 6px 16px; }
+td.n, th.n { text-align: right; font-variant-numeric: tabular-nums; padding: 5px 0 5px 18px; }
 td.wrap { white-space: normal; min-width: 260px; overflow-wrap: anywhere; color: var(--dim); font-size: 12.5px; }
 td small { color: var(--dim); font-size: 11.5px; display: block; line-height: 1.25; }
 td.best b { background: var(--best); border-radius: 4px; padding: 0 4px; margin: 0 -4px; }
@@ -115,6 +118,9 @@ footer { color: var(--dim); font-size: 12.5px; margin-top: 22px; }
   .page { padding: 20px 14px 36px; }
   section { padding: 16px 14px 18px; }
   h1 { font-size: 22px; }
+  th:first-child, td:first-child { max-width: 42vw; white-space: normal; overflow-wrap: anywhere; }
+  nav { flex-wrap: nowrap; overflow-x: auto; margin-right: -14px; padding: 0 14px 4px 0; }
+  nav a { white-space: nowrap; }
 }
 @media print { nav { display: none; } section { break-inside: avoid; } .trace { max-height: none; } }
 )css";

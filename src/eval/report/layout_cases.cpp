@@ -142,8 +142,8 @@ Table all_methods(const Benchmark& benchmark, const std::string& question) {
 Section cases_section(const Results& results, const LayoutOptions& options) {
   Section section{"cases", "Case studies", "Figure 6 of the paper", "", {}, {}, {}, ""};
   section.text =
-      "One question, side by side. Sentences that a trace repeats word for word are marked. dts report FILE --case "
-      "QUESTION shows any other.";
+      "One question, side by side. Sentences that a trace repeats word for word are marked. --case QUESTION shows any "
+      "other.";
   constexpr std::size_t kMostCases = 4;
   if (options.cases.empty()) {
     for (const Benchmark& benchmark : results.benchmarks()) {

@@ -76,13 +76,13 @@ Section accuracy_section(const Results& results) {
       "finished, chosen or not, is right.";
   Table table{"methods", "Accuracy by method", place_columns(), {}};
   for (const Column& column : std::vector<Column>{{"method", "method"},
-                                                  {"questions", "questions", Unit::kCount},
-                                                  {"seeds", "n", Unit::kCount},
                                                   {"accuracy", "accuracy, avg@n (%)", Unit::kPercent},
                                                   {"difference", "against standard", Unit::kPoints},
                                                   {"majority", "maj@n (%)", Unit::kPercent},
                                                   {"pass", "pass@n (%)", Unit::kPercent},
-                                                  {"any_right", "any right (%)", Unit::kPercent}}) {
+                                                  {"any_right", "any right (%)", Unit::kPercent},
+                                                  {"questions", "questions", Unit::kCount},
+                                                  {"seeds", "n", Unit::kCount}}) {
     table.columns.push_back(column);
   }
   bool compared = false;
@@ -95,16 +95,16 @@ Section accuracy_section(const Results& results) {
       if (method.label == kBaseline) chart.reference = s.accuracy.mean;
       chart.dots.push_back({method.method, method.name, s.accuracy});
       std::vector<Cell> row = place_cells(benchmark);
-      for (Cell& cell : std::vector<Cell>{Cell::text(method.name), Cell::number(static_cast<double>(s.questions)),
-                                          Cell::number(static_cast<double>(s.seeds)), Cell::interval(s.accuracy),
-                                          Cell::interval(s.difference), Cell::interval(s.majority),
-                                          Cell::interval(s.pass), Cell::interval(s.any_right)}) {
+      for (Cell& cell : std::vector<Cell>{
+               Cell::text(method.name), Cell::interval(s.accuracy), Cell::interval(s.difference),
+               Cell::interval(s.majority), Cell::interval(s.pass), Cell::interval(s.any_right),
+               Cell::number(static_cast<double>(s.questions)), Cell::number(static_cast<double>(s.seeds))}) {
         row.push_back(std::move(cell));
       }
       table.rows.push_back(std::move(row));
       compared = compared || s.difference.has_value();
     }
-    mark_best(table, first, 5);
+    mark_best(table, first, 3);
     if (!chart.dots.empty()) section.charts.emplace_back(std::move(chart));
   }
   if (results.datasets().size() > 1) section.tables.push_back(wide_table(results));
@@ -150,8 +150,9 @@ Section compute_section(const Results& results) {
       const auto group =
           static_cast<std::size_t>(std::find(models.begin(), models.end(), benchmark.model) - models.begin());
       for (const MethodResults& method : benchmark.methods) {
+        if (method.ablation) continue;
         const Summary s = summarise(method.rows, benchmark.baseline());
-        if (!method.ablation && s.flops.low > 0) {
+        if (s.flops.low > 0) {
           chart.points.push_back({method.method, method.name, group, s.flops, s.accuracy});
         }
         std::vector<Cell> row = place_cells(benchmark);
