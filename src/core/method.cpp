@@ -27,7 +27,7 @@ constexpr std::array kMethods = {
                "First Finish Search, Agarwal et al. 2025, arXiv:2505.18149"},
     MethodInfo{"short-m@k", "k independent trajectories; the first m to finish vote and stop the rest.",
                "Hassid et al. 2025, arXiv:2505.17813"},
-    MethodInfo{"max-logit", "The tree of dts-stable; of its finished trajectories, the most probable per token wins.",
+    MethodInfo{"max-logit", "The same tree, grown until nothing lives; the trajectory most probable per token wins.",
                "the paper's comparison with early stopping; length normalisation as in beam search"},
     MethodInfo{"dts-greedy", "A tree that splits at decision tokens; the first trajectory to finish wins.",
                "Decoding Tree Sketching, B = 1"},
@@ -112,7 +112,8 @@ Method make_method(std::string_view name, const MethodOptions& options) {
     }
     independent(options.samples, options.votes, SelectRule::kMajority);
   } else if (name == "max-logit") {
-    tree(options.votes, SelectRule::kMaxMeanLogprob);
+    // Selection in place of early stopping: with both, the stop would have decided before the selection.
+    tree(StopRule::kAll, SelectRule::kMaxMeanLogprob);
   } else if (name == "dts-greedy") {
     tree(1, SelectRule::kFirst);
   } else if (name == "dts-stable") {
