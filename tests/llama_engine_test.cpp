@@ -178,7 +178,7 @@ TEST_P(LlamaEngineProperty, BranchesAreWhatTheyAreAlone) {
     geometry.feed_forward = 256;
     geometry.heads = 8;
   }
-  const LlamaModel model({.path = write_model(setting.name, geometry)});
+  const LlamaModel model({.path = write_model(setting.name, geometry), .gpu_layers = 0});
   LlamaEngineOptions options;
   options.max_branches = 11;
   options.context_length = 3000;
@@ -212,7 +212,7 @@ INSTANTIATE_TEST_SUITE_P(
 class LlamaEngineTest : public ::testing::Test {
  protected:
   static const LlamaModel& model() {
-    static const LlamaModel model({.path = write_model("engine", tiny_options())});
+    static const LlamaModel model({.path = write_model("engine", tiny_options()), .gpu_layers = 0});
     return model;
   }
 

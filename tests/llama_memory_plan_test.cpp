@@ -20,7 +20,7 @@ namespace {
 constexpr std::int64_t kMiB = std::int64_t{1024} * 1024;
 
 const LlamaModel& model() {
-  static const LlamaModel model({.path = write_model("plan", tiny_options())});
+  static const LlamaModel model({.path = write_model("plan", tiny_options()), .gpu_layers = 0});
   return model;
 }
 

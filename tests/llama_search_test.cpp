@@ -56,7 +56,7 @@ TEST_P(LlamaSearch, TreesDoNotDependOnWhatElseRuns) {
     geometry.feed_forward = 256;
     geometry.heads = 8;
   }
-  const LlamaModel model({.path = write_model("search", geometry)});
+  const LlamaModel model({.path = write_model("search", geometry), .gpu_layers = 0});
   const LlamaEngineOptions options{.max_branches = 32, .context_length = 1000, .threads = 1};
   const std::vector<std::string> methods = {"dts-stable", "standard", "dts-greedy", "dts-stable", "standard"};
 
