@@ -93,6 +93,7 @@ TEST_F(Cli, MistypedNamesGetASuggestion) {
   expect_refused(run_cli({}), 2, {"--help"});
   expect_refused(run_cli({"rnu"}), 2, {"'rnu'", "did you mean run?"});
   expect_refused(run_cli({"run", "--tmep", "1", "hi"}), 2, {"'--tmep'", "did you mean --temp?"});
+  expect_refused(run_cli({"run", "--tau", "1", "hi"}), 2, {"'--tau'", "did you mean --tau-v?"});
   expect_refused(run_cli({"run", "--zzzzzzzz", "hi"}), 2, {"'--zzzzzzzz'"});
   expect_refused(run_cli({"run", "two", "words"}), 2, {"'words'", "quotes"});
   expect_refused(run_cli({"run", "hi", "--temp"}), 2, {"--temp", "needs a value"});

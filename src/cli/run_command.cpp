@@ -9,7 +9,6 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
-#include <span>
 
 #include "cli/arguments.h"
 #include "cli/builtin_model.h"
@@ -26,6 +25,7 @@
 #include "dts/error.h"
 #include "dts/llama.h"
 #include "dts/scheduler.h"
+#include "dts/text_search.h"
 #include "dts/tree_file.h"
 
 namespace dts::cli {
@@ -135,6 +135,10 @@ std::unique_ptr<LlamaModel> load_model(const RunFlags& flags, const Terminal& te
   if (file.get().stand_in && !flags.quiet) {
     print_note(
         "there is no built-in model here; a tiny one with random weights stands in, and its answers mean nothing");
+  } else if (flags.model.path.empty() && !flags.example && !flags.quiet && !flags.json) {
+    print_note(
+        "this is the tiny built-in model, which knows three kinds of problems (dts run --example 1, 2, 3); "
+        "-m model.gguf asks a real one");
   }
   LoadingLine line(terminal, !flags.quiet && !flags.json);
   LlamaModelOptions options;
@@ -177,20 +181,11 @@ std::unique_ptr<View> choose_view(const RunFlags& flags, const RunTitle& title, 
   return terminal.interactive ? make_live_view(title, terminal) : make_line_view(title);
 }
 
-// Decodes to the end, or until a first Ctrl-C, and fills in `document`'s tree, outcome and times.
-void decode(Engine& engine, const Vocabulary& vocabulary, View& view, double max_seconds, TreeDocument& document) {
-  // Control tokens a model writes are part of its text, but for the one that ends it.
-  const auto piece = [&vocabulary](Token token) {
-    return vocabulary.is_end(token) ? std::string() : vocabulary.piece(token, true);
-  };
-  SearchText text;
-  text.is_end = [&vocabulary](Token token) { return vocabulary.is_end(token); };
-  text.answer_of = [&document, piece](std::span<const Token> tokens) {
-    std::string all;
-    for (const Token token : tokens) all += piece(token);
-    return extract_answer(all, document.opens_thinking);
-  };
-  auto search = std::make_shared<Search>(document.prompt_tokens, document.options, text, vocabulary.size());
+// Decodes to the end, or until a first Ctrl-C. Of the document, the model, the question and the time to load are left
+// to the caller.
+TreeDocument decode(Engine& engine, const Vocabulary& vocabulary, const ChatPrompt& prompt,
+                    const SearchOptions& options, double max_seconds, View& view) {
+  const std::shared_ptr<Search> search = make_text_search(vocabulary, prompt, options);
   Snapshotter snapshotter(*search, vocabulary);
   search->on_event = [&](const SearchEvent& event) { snapshotter.on_event(event); };
 
@@ -215,21 +210,12 @@ void decode(Engine& engine, const Vocabulary& vocabulary, View& view, double max
   }
   const EngineTimes after = engine.times();
 
-  document.tree = search->tree();
-  document.texts = segment_texts(document.tree, piece);
-  document.outcome = search->outcome();
-  document.times.queued = wall.queued;
-  document.times.prefill = wall.prefill;
-  document.times.decode = wall.decode;
+  TreeDocument document = document_of(*search, vocabulary, prompt, engine.info(), wall);
   document.times.model = after.model - before.model;
   document.times.statistics = after.statistics - before.statistics;
   document.times.forks = after.forks - before.forks;
   document.times.bookkeeping = scheduler.bookkeeping_seconds();
-  const Account& account = document.outcome.account;
-  const EngineInfo& info = engine.info();
-  // The prompt's last token is the first one fed.
-  document.flops = info.flops_per_token * static_cast<double>(account.prompt_tokens - 1 + account.fed_tokens) +
-                   info.flops_per_attended * static_cast<double>(account.attended_tokens);
+  return document;
 }
 
 // How the answer compares with the right one.
@@ -269,9 +255,8 @@ int run(const RunFlags& flags) {
   SearchOptions options = flags.search.options();
   validate(flags.sampling.over({}));
   check_writable(flags.save_tree);
-  TreeDocument document;
   const std::optional<Example> example = choose_example(flags);
-  document.question = example ? example->question : read_prompt(flags.prompt);
+  const std::string question = example ? example->question : read_prompt(flags.prompt);
 
   const Interrupt interrupt;
   const Terminal terminal = detect_terminal(STDERR_FILENO, flags.no_colour);
@@ -281,20 +266,16 @@ int run(const RunFlags& flags) {
     print_error("interrupted while the model was being loaded");
     return kExitUnfinished;
   }
-  document.model = model->name();
   options.sampling = flags.sampling.over(model->recommended_sampling());
   validate(options, model->vocabulary().size());
 
-  const ChatPrompt prompt = make_prompt(flags, document.question, model->vocabulary());
-  document.prompt = prompt.text;
-  document.prompt_tokens = prompt.tokens;
-  document.opens_thinking = prompt.opens_thinking;
+  const ChatPrompt prompt = make_prompt(flags, question, model->vocabulary());
   const auto prompt_tokens = static_cast<int>(prompt.tokens.size());
   const LlamaEngineOptions engine_options =
       flags.model.engine(options.method.max_live(), choose_context(flags, *model, prompt_tokens));
   if (flags.verbose) print_facts(*model, plan_memory(*model, engine_options));
   const std::unique_ptr<Engine> engine = make_llama_engine(*model, engine_options);
-  document.times.load = since(start);
+  const double load_seconds = since(start);
 
   const int room = engine->info().context_length - prompt_tokens;
   if (room < 1) {
@@ -306,12 +287,14 @@ int run(const RunFlags& flags) {
                            *flags.search.predict, room));
   }
   options.max_tokens = std::min(options.max_tokens, room);
-  document.options = options;
 
-  const RunTitle title = make_title(*model, options, document.question, glyphs(terminal.unicode));
+  const RunTitle title = make_title(*model, options, question, glyphs(terminal.unicode));
   const std::unique_ptr<View> view = choose_view(flags, title, terminal);
-  decode(*engine, model->vocabulary(), *view, flags.search.max_seconds, document);
+  TreeDocument document = decode(*engine, model->vocabulary(), prompt, options, flags.search.max_seconds, *view);
   view->close();
+  document.model = model->name();
+  document.question = question;
+  document.times.load = load_seconds;
   return print_result(flags, example, document);
 }
 
@@ -328,7 +311,8 @@ void add_run_command(CLI::App& app, int& exit_code) {
       "  dts run -m model.gguf --method dts-greedy --save-tree tree.json -f question.txt\n"
       "  dts run -m model.gguf --json < question.txt | dts tree - --format html");
   command->option_defaults()->group("Prompt");
-  add_value(*command, "prompt", "PROMPT", "the question, in quotes",
+  // Not named "prompt": later versions of CLI11 take that and --prompt for the same name.
+  add_value(*command, "question", "PROMPT", "the question, in quotes",
             [flags](const std::string& text) { flags->prompt.argument = text; });
   add_value(*command, "-p,--prompt", "TEXT", "the question",
             [flags](const std::string& text) { flags->prompt.text = text; });
