@@ -117,8 +117,8 @@ std::string ReplyText::take(Stretch& stretch, std::size_t until, bool complete) 
 }
 
 std::string ReplyText::take_reasoning() {
-  if (state_ == State::kStart || !options_.split_thinking) return {};
   const bool complete = reasoning_.end != std::string::npos;
+  if (state_ != State::kThinking && !complete) return {};
   std::size_t until = complete ? reasoning_.end : raw_.size() - begun(raw_, kClose);
   while (until > reasoning_.taken && is_space(raw_[until - 1])) --until;
   return take(reasoning_, until, complete);
