@@ -1,5 +1,6 @@
 # llama.cpp's Jinja engine, compiled from its source tree: chat templates need all of Jinja, and the rest of llama.cpp's
-# `common` is not wanted. Its objects become part of our library. Only chat_template.cpp sees its headers.
+# `common` is not wanted. Its objects become part of our library. Only chat_template.cpp
+# and template_guard.cpp see its headers.
 set(dts_jinja_dir ${DTS_LLAMA_SOURCE_DIR}/common)
 if(NOT EXISTS ${dts_jinja_dir}/jinja/runtime.h)
   message(FATAL_ERROR "DTS_LLAMA_SOURCE_DIR=${DTS_LLAMA_SOURCE_DIR}: no common/jinja there; "
@@ -21,5 +22,6 @@ target_link_libraries(dts_jinja PRIVATE llama)
 target_compile_options(dts_jinja PRIVATE -w)
 set_target_properties(dts_jinja PROPERTIES CXX_CLANG_TIDY "" POSITION_INDEPENDENT_CODE ON)
 
-set_source_files_properties(${PROJECT_SOURCE_DIR}/src/engine/llama/chat_template.cpp PROPERTIES
+set_source_files_properties(
+  ${PROJECT_SOURCE_DIR}/src/engine/llama/chat_template.cpp ${PROJECT_SOURCE_DIR}/src/engine/llama/template_guard.cpp PROPERTIES
   COMPILE_OPTIONS "-isystem;${dts_jinja_dir}")

@@ -133,6 +133,12 @@ TEST(ChatTemplate, RefusalsAndMistakesAreOneLine) {
       {std::string(100'000, '('), "nested too deeply"},
       {"{{ " + std::string(100'000, '[') + " }}", "nested too deeply"},
       {std::string(3'000'000, 'x'), "too large"},
+      {"{% macro f(n) %}{{ f(n + 1) }}{% endmacro %}{{ f(0) }}", "calls itself too deeply"},
+      {"{% macro f() %}{{ g() }}{% endmacro %}{% macro g() %}{% if true %}{{ f() }}{% endif %}{% endmacro %}{{ f() }}",
+       "calls itself too deeply"},
+      {"{% for i in range(1000000000) %}x{% endfor %}", "range() is too long"},
+      {"{% for i in range(0, 9, 1) %}{% for j in range(-9000000000) %}x{% endfor %}{% endfor %}",
+       "range() is too long"},
   };
   for (const auto& [source, reason] : cases) {
     try {
@@ -143,6 +149,27 @@ TEST(ChatTemplate, RefusalsAndMistakesAreOneLine) {
       EXPECT_NE(text.find(reason), std::string::npos) << text;
       EXPECT_EQ(text.find('\n'), std::string::npos) << text;
     }
+  }
+}
+
+TEST(ChatTemplate, MacrosThatEndMayCallThemselves) {
+  const std::string source =
+      "{% macro f(n) %}{{ n }}{% if n > 0 %},{{ f(n - 1) }}{% endif %}{% endmacro %}"
+      "{% for i in range(2) %}[{{ f(10) }}]{% endfor %}";
+  EXPECT_EQ(join(render(source, {{"user", "Hi"}})), "[10,9,8,7,6,5,4,3,2,1,0][10,9,8,7,6,5,4,3,2,1,0]");
+}
+
+TEST(ChatTemplate, ATemplateThatTakesTooLongIsGivenUp) {
+  // 10^15 rounds; the loops stand in a macro, in a branch of a condition.
+  const std::string source =
+      "{% macro f() %}{% if true %}{% for a in range(100000) %}{% for b in range(100000) %}{% for c in range(100000) %}"
+      "{% endfor %}{% endfor %}{% endfor %}{% endif %}{% endmacro %}{{ f() }}";
+  const ChatTemplate chat(source, "", "", /*max_seconds=*/0.05);
+  try {
+    chat.render(std::vector<ChatMessage>{{"user", "Hi"}});
+    ADD_FAILURE() << "it was rendered";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("takes too long"), std::string::npos) << error.what();
   }
 }
 

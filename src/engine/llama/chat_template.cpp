@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "dts/error.h"
+#include "engine/llama/template_guard.h"
 
 namespace dts {
 namespace {
@@ -64,10 +65,11 @@ struct ChatTemplate::Impl {
   std::string source;
   std::string bos;
   std::string eos;
+  double max_seconds = 0;
   bool typed_content = false;  // the template reads content only as [{"type": "text", "text": ...}]
 };
 
-ChatTemplate::ChatTemplate(const std::string& source, std::string bos, std::string eos) {
+ChatTemplate::ChatTemplate(const std::string& source, std::string bos, std::string eos, double max_seconds) {
   check_nesting(source);
   auto impl = std::make_unique<Impl>();
   try {
@@ -75,11 +77,14 @@ ChatTemplate::ChatTemplate(const std::string& source, std::string bos, std::stri
     const auto tokens = lexer.tokenize(source);
     impl->program = jinja::parse_from_tokens(tokens);
     impl->source = tokens.source;
+    guard(impl->program);
+    const TemplateBudget budget(max_seconds);
     const jinja::caps caps = jinja::caps_get(impl->program);
     impl->typed_content = caps.supports_typed_content && !caps.supports_string_content;
   } catch (const std::exception& error) {
     throw Error("the model's chat template does not parse (" + reason(error.what()) + "); --raw goes without it");
   }
+  impl->max_seconds = max_seconds;
   impl->bos = std::move(bos);
   impl->eos = std::move(eos);
   impl_ = std::move(impl);
@@ -91,6 +96,7 @@ ChatTemplate& ChatTemplate::operator=(ChatTemplate&&) noexcept = default;
 
 std::vector<PromptPart> ChatTemplate::render(std::span<const ChatMessage> messages) const {
   std::vector<PromptPart> prompt;
+  const TemplateBudget budget(impl_->max_seconds);
   try {
     auto list = jinja::mk_val<jinja::value_array>();
     for (const ChatMessage& message : messages) {

@@ -21,13 +21,14 @@ struct PromptPart {
 class ChatTemplate {
  public:
   // `bos` and `eos` are the texts of those tokens; empty where the vocabulary has none. Throws dts::Error, in one line,
-  // when the template does not parse.
-  ChatTemplate(const std::string& source, std::string bos, std::string eos);
+  // when the template does not parse. A rendering that takes more than `max_seconds` is given up.
+  ChatTemplate(const std::string& source, std::string bos, std::string eos, double max_seconds = 5);
   ~ChatTemplate();
   ChatTemplate(ChatTemplate&&) noexcept;
   ChatTemplate& operator=(ChatTemplate&&) noexcept;
 
-  // With a generation prompt, thinking enabled and no tools. Throws dts::Error when the template refuses the messages.
+  // With a generation prompt, thinking enabled and no tools. Throws dts::Error when the template refuses the
+  // messages, takes too long or calls itself too deeply.
   std::vector<PromptPart> render(std::span<const ChatMessage> messages) const;
 
  private:

@@ -1,0 +1,32 @@
+// Bounds what a chat template may take. Model files are untrusted, and a template is a program: its macros can call
+// themselves, its loops nest, its ranges are as long as it says.
+#pragma once
+
+#include <jinja/runtime.h>
+
+#include <chrono>
+#include <cstddef>
+
+namespace dts {
+
+// Puts a check before each round of a loop and each call of a macro, and bounds range(). Once, after parsing.
+void guard(jinja::program& program);
+
+// While it lives, guarded templates run by this thread throw std::runtime_error when they take more than `seconds` or
+// more of the stack than a real template does.
+class TemplateBudget {
+ public:
+  explicit TemplateBudget(double seconds);
+  ~TemplateBudget();
+  TemplateBudget(const TemplateBudget&) = delete;
+  TemplateBudget& operator=(const TemplateBudget&) = delete;
+
+  void check() const;
+
+ private:
+  const TemplateBudget* outer_;
+  std::chrono::steady_clock::time_point deadline_;
+  const std::byte* stack_;  // where it was when the template began
+};
+
+}  // namespace dts
