@@ -172,7 +172,9 @@ RunTitle make_title(const LlamaModel& model, const SearchOptions& options, const
   title.sampling = describe_sampling(options.sampling, glyphs);
   title.question = one_line(question);
   title.max_live = options.method.max_live();
-  title.wanted = options.method.stop.finished == StopRule::kAll ? options.method.width : options.method.stop.finished;
+  // A tree that grows to its end finishes as many as it comes to have.
+  const int all = options.method.branch.enabled ? options.method.max_live() : options.method.width;
+  title.wanted = options.method.stop.finished == StopRule::kAll ? all : options.method.stop.finished;
   return title;
 }
 
@@ -222,7 +224,8 @@ TreeDocument decode(Engine& engine, const Vocabulary& vocabulary, const ChatProm
 std::string verdict(const TreeDocument& document, const Example& example) {
   const Outcome& outcome = document.outcome;
   const std::string expected = normalise_answer(example.answer);
-  const bool right = outcome.winner && outcome.finished[*outcome.winner].answer == expected;
+  if (!outcome.winner) return fmt::format("expected   {}: there is no answer\n", one_line(expected));
+  const bool right = outcome.finished[*outcome.winner].answer == expected;
   return fmt::format("expected   {}: the answer is {}\n", one_line(expected), right ? "right" : "wrong");
 }
 
