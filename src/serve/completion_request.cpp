@@ -193,12 +193,13 @@ void read_dts(const Param& dts, const Limits& limits, Decoding& decoding) {
     } else if (key == "max_seconds") {
       decoding.max_seconds = value.number(0.001, limits.seconds);
     } else {
+      const std::string name = draw::shorten(draw::one_line(value.name()), 60);
       throw ApiError(400,
                      fmt::format("{} is unknown: the dts object has method, branch_k, max_branches, votes, samples, "
                                  "tau_v, tau_h, stat_temp, criterion, freeze, warmup, window, consensus, adaptive, "
                                  "max_total_tokens and max_seconds",
-                                 draw::shorten(draw::one_line(value.name()), 60)),
-                     draw::valid_utf8(value.name()), "unknown_parameter");
+                                 name),
+                     name, "unknown_parameter");
     }
   }
 }

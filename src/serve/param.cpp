@@ -38,6 +38,8 @@ nlohmann::json parse_json(std::string_view body, const Limits& limits) {
   } catch (const nlohmann::json::parse_error& error) {
     throw ApiError(400, fmt::format("the body is not valid JSON: it breaks at byte {}", error.byte), {},
                    "invalid_json");
+  } catch (const nlohmann::json::exception&) {
+    throw ApiError(400, "the body has a number that is too large", {}, "invalid_json");
   }
   if (!json.is_object()) throw ApiError(400, "the body must be a JSON object", {}, "invalid_json");
   return json;
