@@ -210,7 +210,7 @@ int evaluate(EvalFlags& flags) {
   const std::vector<eval::Row> rows = store.rows();
   const std::vector<eval::Summary> summaries = eval::summarise(rows);
   if (flags.json) {
-    write_stdout(summary_json(summaries).dump(2) + "\n");
+    write_stdout(summary_json(summaries).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   } else {
     write_stdout(summary_text(summaries));
     if (!finished) print_note(fmt::format("stopped; the same command goes on where {} ends", flags.out));

@@ -26,7 +26,10 @@ int write_all(int fd, std::string_view text) {
 
 }  // namespace
 
-void ignore_broken_pipes() { signal(SIGPIPE, SIG_IGN); }
+void ignore_broken_pipes() {
+  signal(SIGPIPE, SIG_IGN);
+  signal(SIGXFSZ, SIG_IGN);
+}
 
 bool write_stdout(std::string_view text) {
   const int failure = write_all(STDOUT_FILENO, text);

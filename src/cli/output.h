@@ -5,7 +5,8 @@
 
 namespace dts::cli {
 
-// A reader that goes away (`dts ... | head`) becomes a failing write instead of a signal.
+// A reader that goes away (`dts ... | head`), or a limit on the size of files, becomes a failing write instead of a
+// signal.
 void ignore_broken_pipes();
 
 // Writes all of `text` to standard output. False when nobody reads it any more, which is no error of ours; throws

@@ -1,15 +1,55 @@
 #include "eval/sqlite.h"
 
+#include <fmt/format.h>
+
+#include <cctype>
+#include <filesystem>
+#include <utility>
+
 #include "dts/error.h"
 
 namespace dts::eval {
 
+namespace {
+
+// The file as SQLite's URI, promising that nobody changes it: only then does SQLite read a file in WAL mode without
+// making files beside it.
+std::string immutable_uri(const std::string& path) {
+  std::string out = "file:";
+  for (const char c : path) {
+    const bool plain = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '/' || c == '.' || c == '-' || c == '_';
+    out += plain ? std::string(1, c) : fmt::format("%{:02x}", static_cast<unsigned char>(c));
+  }
+  return out + "?immutable=1";
+}
+
+// Changes that are not in the database file yet.
+bool has_log(const std::string& path) {
+  std::error_code ignored;
+  const auto size = std::filesystem::file_size(path + "-wal", ignored);
+  return !ignored && size > 0;
+}
+
+}  // namespace
+
 Database::Database(const std::string& path, bool read_only) : path_(path) {
-  const int flags = read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-  if (sqlite3_open_v2(path.c_str(), &handle_, flags, nullptr) != SQLITE_OK) {
+  open(path, read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);
+  if (!read_only) return;
+  // In a directory that cannot be written to, the first read fails.
+  const int first = sqlite3_exec(handle_, "SELECT count(*) FROM sqlite_master", nullptr, nullptr, nullptr);
+  if ((first & 0xff) != SQLITE_READONLY && (first & 0xff) != SQLITE_CANTOPEN) return;
+  sqlite3_close(std::exchange(handle_, nullptr));
+  if (has_log(path)) {
+    throw Error(path + ": its last changes are in " + path + "-wal, which can be read in a writable directory only");
+  }
+  open(immutable_uri(path), SQLITE_OPEN_READONLY | SQLITE_OPEN_URI);
+}
+
+void Database::open(const std::string& name, int flags) {
+  if (sqlite3_open_v2(name.c_str(), &handle_, flags, nullptr) != SQLITE_OK) {
     const std::string why = handle_ != nullptr ? sqlite3_errmsg(handle_) : "out of memory";
     sqlite3_close(handle_);
-    throw Error(path + ": " + why);
+    throw Error(path_ + ": " + why);
   }
   sqlite3_busy_timeout(handle_, 30000);  // another process may be writing
 }

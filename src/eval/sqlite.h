@@ -11,7 +11,7 @@ namespace dts::eval {
 
 class Database {
  public:
-  // Throws dts::Error naming the file.
+  // Throws dts::Error naming the file. Read only, it can be in a directory that cannot be written to.
   Database(const std::string& path, bool read_only);
   ~Database();
   Database(const Database&) = delete;
@@ -23,6 +23,8 @@ class Database {
   [[noreturn]] void fail() const;  // throws SQLite's last words
 
  private:
+  void open(const std::string& name, int flags);
+
   std::string path_;
   sqlite3* handle_ = nullptr;
 };

@@ -195,17 +195,20 @@ struct Store::Impl {
 
 Store::Store(const std::string& path, bool read_only) : impl_(std::make_unique<Impl>(path, read_only)) {
   Database& database = impl_->database;
-  if (!read_only) {
-    database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
-    Transaction transaction(database);
+  const auto is_empty = [&database] {
     Statement tables(database, "SELECT count(*) FROM sqlite_master");
     tables.step();
-    if (tables.integer(0) == 0) {
+    return tables.integer(0) == 0;
+  };
+  if (!read_only && is_empty()) {
+    Transaction transaction(database);
+    if (is_empty()) {  // another process may have been faster
       database.execute(kSchema);
       database.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, kFormat));
     }
     transaction.commit();
   }
+  // Nothing is changed in a file before it is known to be ours.
   if (impl_->pragma("application_id") != kApplicationId) {
     throw Error(path + ": is a database, but not one of dts eval");
   }
@@ -214,6 +217,7 @@ Store::Store(const std::string& path, bool read_only) : impl_(std::make_unique<I
     throw Error(fmt::format("{}: has version {} of the results' format; this program reads version {}", path, version,
                             kFormat));
   }
+  if (!read_only) database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
 }
 
 Store::~Store() = default;

@@ -122,7 +122,9 @@ std::string draw(const ScatterChart& chart) {
       canvas.line(x(point.x.mean), y(point.y.mean), place->x, place->y - (place->y < y(point.y.mean) ? 0 : 8),
                   "leader");
     }
-    canvas.text(place->x, place->y, point.name, place->anchor, "name halo");
+    canvas.begin(method_class(point.method));
+    canvas.text(place->x, place->y, point.name, place->anchor, "name halo tinted");
+    canvas.end();
   }
   for (std::size_t i = 0; several && i < chart.groups.size(); ++i) {
     const double at = kHeight + 18.0 * static_cast<double>(i);

@@ -3,7 +3,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "draw/unicode.h"
 #include "eval/report/render.h"
 
 namespace dts::eval::report {
@@ -69,7 +68,7 @@ std::string named(const Table& table, const std::vector<Cell>& row, const std::s
 }
 
 nlohmann::json to_value(const Cell& cell, Unit unit) {
-  if (const auto* text = std::get_if<std::string>(&cell.value)) return draw::valid_utf8(*text);
+  if (const auto* text = std::get_if<std::string>(&cell.value)) return *text;
   if (const auto* number = std::get_if<double>(&cell.value)) return scaled(*number, unit);
   if (const auto* interval = std::get_if<Interval>(&cell.value)) {
     const Interval value = scaled(*interval, unit);
@@ -110,14 +109,14 @@ std::string to_csv(const Report& report) {
 std::string to_json(const Report& report) {
   nlohmann::ordered_json out;
   out["title"] = report.title;
-  for (const auto& [name, value] : report.facts) out["facts"][name] = draw::valid_utf8(value);
+  for (const auto& [name, value] : report.facts) out["facts"][name] = value;
   out["sections"] = nlohmann::ordered_json::array();
   for (const Section& section : report.sections) {
     nlohmann::ordered_json s = {{"id", section.id}, {"title", section.title}, {"source", section.source}};
     if (!section.missing.empty()) s["missing"] = section.missing;
     s["tables"] = nlohmann::ordered_json::array();
     for (const Table& table : section.tables) {
-      nlohmann::ordered_json t = {{"key", table.key}, {"caption", draw::valid_utf8(table.caption)}};
+      nlohmann::ordered_json t = {{"key", table.key}, {"caption", table.caption}};
       for (const Column& column : table.columns) t["units"][column.key] = unit_name(column.unit);
       t["rows"] = nlohmann::ordered_json::array();
       for (const std::vector<Cell>& row : table.rows) {
@@ -130,23 +129,23 @@ std::string to_json(const Report& report) {
       s["tables"].push_back(std::move(t));
     }
     for (const Case& one : section.cases) {
-      nlohmann::ordered_json c = {{"model", draw::valid_utf8(one.model)},
+      nlohmann::ordered_json c = {{"model", one.model},
                                   {"dataset", one.dataset},
-                                  {"question", draw::valid_utf8(one.question_id)},
-                                  {"text", draw::valid_utf8(one.question)},
-                                  {"gold", draw::valid_utf8(one.gold)}};
+                                  {"question", one.question_id},
+                                  {"text", one.question},
+                                  {"gold", one.gold}};
       for (const CaseTrace& trace : one.traces) {
         c["traces"].push_back({{"method", trace.heading},
-                               {"verdict", draw::valid_utf8(trace.verdict)},
+                               {"verdict", trace.verdict},
                                {"right", trace.right},
-                               {"thinking", draw::valid_utf8(trace.thinking)},
-                               {"answer", draw::valid_utf8(trace.answer)}});
+                               {"thinking", trace.thinking},
+                               {"answer", trace.answer}});
       }
       s["cases"].push_back(std::move(c));
     }
     out["sections"].push_back(std::move(s));
   }
-  return out.dump(2) + "\n";
+  return out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
 }  // namespace dts::eval::report

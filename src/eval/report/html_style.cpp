@@ -52,7 +52,7 @@ section { background: var(--card); border: 1px solid var(--rule); border-radius:
 .text { margin: 0 0 14px; max-width: 82ch; color: var(--ink); font-size: 14px; }
 .missing { background: var(--shade); border-radius: 8px; padding: 12px 14px; margin: 0 0 14px; font-size: 14px; }
 .missing code { display: block; margin-top: 6px; overflow-x: auto; white-space: pre; }
-.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(330px, 100%), 1fr)); gap: 10px 40px; margin: 4px 0 10px; }
+.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(420px, 100%), 1fr)); gap: 10px 40px; margin: 4px 0 10px; }
 .charts .text { align-self: center; margin: 0; }
 figure { margin: 0; max-width: 500px; min-width: 0; }
 figcaption { font-size: 13.5px; font-weight: 600; margin: 8px 0 2px; overflow-wrap: anywhere; }
@@ -63,6 +63,7 @@ figcaption { font-size: 13.5px; font-weight: 600; margin: 8px 0 2px; overflow-wr
 .chart .value { font-variant-numeric: tabular-nums; font-weight: 600; }
 .chart .halo { paint-order: stroke; stroke: var(--card); stroke-width: 3.5px; stroke-linejoin: round; }
 .chart .grid { stroke: var(--grid); fill: none; stroke-width: 1; }
+.chart .tinted { fill: color-mix(in srgb, currentColor 70%, var(--ink)); }
 .chart .leader { stroke: var(--dim); stroke-width: .8; opacity: .7; }
 .chart .reference { stroke: var(--m-standard); stroke-dasharray: 3 3; }
 .chart .interval { stroke: currentColor; stroke-width: 3; stroke-linecap: round; opacity: .45; }

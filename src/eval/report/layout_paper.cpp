@@ -159,7 +159,7 @@ Section length_section(const Results& results) {
   gains.columns.push_back({"difference", "shortest less longest", Unit::kPoints});
   for (const Benchmark& benchmark : results.benchmarks()) {
     const std::optional<LengthStudy> study = length_study(benchmark);
-    if (!study || study->samples < 20) continue;
+    if (!study || study->pooled.size() < 10) continue;  // too few for tenths
     section.charts.emplace_back(length_chart(place_name(results, benchmark) + ", pooled", study->pooled));
     add_bins(table, benchmark, "pooled", study->pooled);
     if (study->within.empty()) continue;

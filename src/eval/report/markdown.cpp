@@ -1,6 +1,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <string_view>
 
 #include "draw/unicode.h"
 #include "eval/report/numbers.h"
@@ -9,11 +11,24 @@
 namespace dts::eval::report {
 namespace {
 
-// Text that came from a model or a file stays text.
+// Text that came from a model or a file stays text. A '<' that cannot start a tag is left as it is: rules such as
+// H <= 2.5 should be readable.
 std::string inline_text(const std::string& text) {
+  const std::string line = draw::one_line(text);
   std::string out;
-  for (const char c : draw::one_line(text)) {
-    if (c == '|' || c == '*' || c == '_' || c == '`' || c == '<' || c == '[' || c == '\\' || c == '#') out += '\\';
+  for (std::size_t i = 0; i < line.size(); ++i) {
+    const char c = line[i];
+    const char next = i + 1 < line.size() ? line[i + 1] : ' ';
+    if (c == '<' &&
+        (std::isalpha(static_cast<unsigned char>(next)) != 0 || next == '/' || next == '!' || next == '?')) {
+      out += "&lt;";
+      continue;
+    }
+    if (c == '&') {
+      out += "&amp;";
+      continue;
+    }
+    if (std::string_view("|*_`[]\\#~").find(c) != std::string_view::npos) out += '\\';
     out += c;
   }
   return out;
@@ -54,6 +69,7 @@ std::string fenced(const std::string& text) {
   return fence + "text\n" + text + "\n" + fence + "\n\n";
 }
 
+// A trace is shown by its start and its end, cut between lines or words.
 std::string shortened(const std::string& text) {
   constexpr std::size_t kStart = 1500;  // bytes
   constexpr std::size_t kEnd = 500;
