@@ -169,7 +169,7 @@ TEST(Run, StreamsThePartsOfTheFinalTextAndTellsTheWholeTree) {
     const auto read = [&] {
       ChoiceReader::Delta delta = reader.read();
       ASSERT_EQ(delta.content, draw::valid_utf8(delta.content));
-      ASSERT_EQ(delta.text_offset, content.size());
+      ASSERT_EQ(delta.text_offset, count_characters(content));
       reasoning += delta.reasoning;
       content += delta.content;
       tokens.insert(tokens.end(), delta.tokens.begin(), delta.tokens.end());

@@ -1,8 +1,14 @@
 #include "serve/choice_reader.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace dts::serve {
+
+std::size_t count_characters(std::string_view bytes) {
+  return static_cast<std::size_t>(std::count_if(
+      bytes.begin(), bytes.end(), [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }));
+}
 
 ChoiceReader::ChoiceReader(std::shared_ptr<const Run> run, bool with_tokens)
     : run_(std::move(run)), with_tokens_(with_tokens), text_(run_->options().text) {}
@@ -24,7 +30,7 @@ ChoiceReader::Delta ChoiceReader::read() {
 
   // Tokens are told with the last byte of theirs, or, where a stop string or the end cut them, with what is left.
   delta.text_offset = offset_;
-  offset_ += delta.content.size();
+  offset_ += count_characters(delta.content);
   std::size_t told = 0;
   for (; told < waiting_.size(); ++told) {
     Placed& placed = waiting_[told];

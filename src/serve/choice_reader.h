@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "serve/reply_text.h"
@@ -11,13 +12,16 @@
 
 namespace dts::serve {
 
+// Characters that begin in `bytes`.
+std::size_t count_characters(std::string_view bytes);
+
 class ChoiceReader {
  public:
   struct Delta {
     std::string reasoning;
     std::string content;
     std::vector<ShownToken> tokens;  // those of `content`, where they are asked for
-    std::size_t text_offset = 0;     // bytes of content before `tokens`
+    std::size_t text_offset = 0;     // characters of content before `tokens`
     bool done = false;               // nothing will follow
   };
 

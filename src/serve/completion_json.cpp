@@ -57,7 +57,7 @@ Json text_logprobs(const ChoiceReader::Delta& delta) {
     for (const ShownToken::Alternative& other : token.top) top[draw::valid_utf8(other.piece)] = finite(other.logprob);
     json["top_logprobs"].push_back(std::move(top));
     json["text_offset"].push_back(offset);
-    offset += text.size();
+    offset += count_characters(token.piece);
   }
   return json;
 }
