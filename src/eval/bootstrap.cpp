@@ -10,15 +10,24 @@
 namespace dts::eval {
 namespace {
 
-// Over the clusters chosen, each value counts once: questions with more seeds weigh more.
-double mean_of(const Stratum& stratum, std::span<const std::size_t> chosen) {
+// What a cluster adds to a mean over values: each of them counts once, so questions with more seeds weigh more.
+struct Total {
   double sum = 0;
   double n = 0;
-  for (const std::size_t i : chosen) {
-    for (const double value : stratum.clusters[i]) sum += value;
-    n += static_cast<double>(stratum.clusters[i].size());
+
+  void operator+=(const Total& other) {
+    sum += other.sum;
+    n += other.n;
   }
-  return n > 0 ? sum / n : 0.0;
+  double mean() const { return n > 0 ? sum / n : 0.0; }
+};
+
+std::vector<Total> totals_of(const Stratum& stratum) {
+  std::vector<Total> totals;
+  for (const std::vector<double>& cluster : stratum.clusters) {
+    totals.push_back({std::accumulate(cluster.begin(), cluster.end(), 0.0), static_cast<double>(cluster.size())});
+  }
+  return totals;
 }
 
 }  // namespace
@@ -33,16 +42,18 @@ Interval stratified_mean(std::span<const Stratum> strata, int resamples) {
     const Stratum& stratum = strata[s];
     if (stratum.clusters.empty()) continue;
     const double weight = stratum.weight / weights;
-    const auto n = static_cast<double>(stratum.clusters.size());
-    std::vector<std::size_t> chosen(stratum.clusters.size());
-    std::iota(chosen.begin(), chosen.end(), std::size_t{0});
-    mean += weight * mean_of(stratum, chosen);
+    const std::vector<Total> totals = totals_of(stratum);
+    Total all;
+    for (const Total& total : totals) all += total;
+    mean += weight * all.mean();
+    const auto n = static_cast<double>(totals.size());
     for (std::size_t r = 0; r < resampled.size(); ++r) {
       const PathKey key = root_key(s, r);
-      for (std::size_t i = 0; i < chosen.size(); ++i) {
-        chosen[i] = static_cast<std::size_t>(to_unit(draw_bits(key, i)) * n);
+      Total drawn;
+      for (std::size_t i = 0; i < totals.size(); ++i) {
+        drawn += totals[static_cast<std::size_t>(to_unit(draw_bits(key, i)) * n)];
       }
-      resampled[r] += weight * mean_of(stratum, chosen);
+      resampled[r] += weight * drawn.mean();
     }
   }
   std::sort(resampled.begin(), resampled.end());

@@ -185,7 +185,7 @@ std::vector<CriterionRow> criteria(const Benchmark& benchmark) {
       out.push_back({results.setting("criterion"), results.setting("tau_v"), results.setting("tau_h"), {}, {}});
       row = std::prev(out.end());
     }
-    (results.method == "dts-greedy" ? row->greedy : row->stable) = summarise(results.rows, benchmark.baseline());
+    (results.method == "dts-greedy" ? row->greedy : row->stable) = results.summary;
   }
   std::stable_sort(out.begin(), out.end(), [&](const CriterionRow& a, const CriterionRow& b) {
     const auto key = [&](const CriterionRow& row) {

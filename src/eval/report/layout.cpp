@@ -26,9 +26,10 @@ std::vector<Headline> headlines(const Results& results) {
   std::vector<Headline> out;
   for (const Benchmark& benchmark : results.benchmarks()) {
     const MethodResults* method = benchmark.find("dts-stable");
-    if (method == nullptr || benchmark.baseline().empty()) continue;
-    const Summary standard = summarise(benchmark.baseline(), {});
-    const Summary stable = summarise(method->rows, benchmark.baseline());
+    const MethodResults* baseline = benchmark.find(kBaseline);
+    if (method == nullptr || baseline == nullptr) continue;
+    const Summary& standard = baseline->summary;
+    const Summary& stable = method->summary;
     std::string text = "standard decoding to dts-stable";
     if (stable.difference) {
       text += fmt::format(": {:+.1f} points ({:+.1f} to {:+.1f})", 100 * stable.difference->mean,

@@ -40,7 +40,7 @@ Table wide_table(const Results& results) {
           for (const Benchmark& benchmark : results.benchmarks()) {
             if (benchmark.model != model || benchmark.dataset != dataset) continue;
             if (const MethodResults* here = benchmark.find(method.label)) {
-              const Summary summary = summarise(here->rows, benchmark.baseline());
+              const Summary& summary = here->summary;
               accuracy = Cell::interval(summary.accuracy);
               improvement = Cell::interval(summary.difference);
             }
@@ -91,7 +91,7 @@ Section accuracy_section(const Results& results) {
     DotChart chart{place_name(results, benchmark), "accuracy, %", {}, std::nullopt};
     for (const MethodResults& method : benchmark.methods) {
       if (method.ablation) continue;
-      const Summary s = summarise(method.rows, benchmark.baseline());
+      const Summary& s = method.summary;
       if (method.label == kBaseline) chart.reference = s.accuracy.mean;
       chart.dots.push_back({method.method, method.name, s.accuracy});
       std::vector<Cell> row = place_cells(benchmark);
@@ -151,7 +151,7 @@ Section compute_section(const Results& results) {
           static_cast<std::size_t>(std::find(models.begin(), models.end(), benchmark.model) - models.begin());
       for (const MethodResults& method : benchmark.methods) {
         if (method.ablation) continue;
-        const Summary s = summarise(method.rows, benchmark.baseline());
+        const Summary& s = method.summary;
         if (s.flops.low > 0) {
           chart.points.push_back({method.method, method.name, group, s.flops, s.accuracy});
         }

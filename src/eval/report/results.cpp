@@ -143,6 +143,7 @@ void Results::arrange(const std::map<std::string, StoredSettings>& known) {
           return std::pair(rank(a.method), a.label != a.method) < std::pair(rank(b.method), b.label != b.method);
         });
     mark_ablations(benchmark);
+    for (MethodResults& results : benchmark.methods) results.summary = summarise(results.rows, benchmark.baseline());
     benchmarks_.push_back(std::move(benchmark));
   }
 }

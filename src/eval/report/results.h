@@ -23,6 +23,7 @@ struct MethodResults {
   bool ablation = false;                        // another criterion or threshold than the plain method's
   std::map<std::string, std::string> settings;  // as stored, values as text
   Rows rows;                                    // by question, then seed
+  Summary summary;                              // of them, against `standard`
 
   std::string setting(const std::string& key) const;  // empty when there is none
 };
