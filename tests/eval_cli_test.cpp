@@ -431,6 +431,27 @@ TEST_F(EvalCliTest, SeveralDatasetsAndModelsGoIntoOneFile) {
                       {"random weights/custom", 5}, {"random weights/gsm8k", 2}, {"another model/gsm8k", 2}}));
 }
 
+TEST_F(EvalCliTest, RowsAreCountedAgainFromTheirTrees) {
+  const std::string results = file("results.db");
+  ASSERT_EQ(run_cli(eval_arguments(results)).exit_code, 0);
+  const CliResult agreed = run_cli({"report", results, "--check"});
+  EXPECT_EQ(agreed.exit_code, 0) << agreed.err << agreed.out;
+  EXPECT_NE(agreed.out.find("60 rows"), std::string::npos) << agreed.out;
+  for (const char* column :
+       {"unique_tokens", "branch_tokens", "branch_events", "exhausted", "votes", "steps", "prompt_tokens"}) {
+    const std::string change = std::string("UPDATE results SET ") + column + " = " + column + " + 1 ";
+    const std::string where = "WHERE method = 'dts-stable' AND seed = 1 AND question = 'q3'";
+    { Database(results, false).execute(change + where); }
+    const CliResult disagreed = run_cli({"report", results, "--check"});
+    EXPECT_EQ(disagreed.exit_code, 1);
+    EXPECT_NE(disagreed.out.find("dts-stable, seed 1, q3: " + std::string(column)), std::string::npos) << disagreed.out;
+    {
+      Database(results, false).execute(std::string("UPDATE results SET ") + column + " = " + column + " - 1 " + where);
+    }
+  }
+  EXPECT_EQ(run_cli({"report", results, "--check"}).exit_code, 0);
+}
+
 TEST_F(EvalCliTest, ReportsAreRefusedWhatTheyCannotShow) {
   expect_refused(run_cli({"report"}), 2, {"FILE"});
   expect_refused(run_cli({"report", file("missing.db")}), 1, {"missing.db"});

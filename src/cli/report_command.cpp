@@ -1,7 +1,9 @@
 // `dts report`: the paper's tables and figures from results of `dts eval`.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,8 +12,10 @@
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/text.h"
 #include "dts/error.h"
 #include "eval/report/layout.h"
+#include "eval/report/recount.h"
 #include "eval/report/render.h"
 #include "eval/report/results.h"
 #include "io/whole_file.h"
@@ -28,6 +32,7 @@ struct ReportFlags {
   std::string output = "-";
   std::optional<Format> format;
   report::LayoutOptions layout;
+  bool check = false;
 };
 
 // What the output's name says, else Markdown: it reads well on a terminal.
@@ -54,11 +59,30 @@ std::string render(const report::Report& made, Format format) {
   return to_json(made);
 }
 
+int check_rows(const report::Results& results) {
+  constexpr std::size_t kShown = 20;
+  const report::Recount again = recount(results);
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kShown, again.differences.size()); ++i) {
+    text += one_line(again.differences[i]) + "\n";
+  }
+  write_stdout(text);
+  if (again.differences.empty()) {
+    write_stdout(fmt::format("{} counted again from their trees: all agree\n",
+                             counted(static_cast<std::int64_t>(again.rows), "row")));
+    return kExitAnswered;
+  }
+  throw Error(fmt::format("{} of {} do not agree with their trees",
+                          counted(static_cast<std::int64_t>(again.differences.size()), "figure"),
+                          counted(static_cast<std::int64_t>(again.rows), "row")));
+}
+
 int make_report(const ReportFlags& flags) {
   const report::Results results(flags.files);
   if (results.rows() == 0) {
     throw Error(fmt::format("{}: has no results yet; dts eval makes them", flags.files.front()));
   }
+  if (flags.check) return check_rows(results);
   const std::string text = render(lay_out(results, flags.layout), format_of(flags));
   if (flags.output == "-") {
     write_stdout(text);
@@ -110,6 +134,7 @@ void add_report_command(CLI::App& app, int& exit_code) {
               flags->layout.seed = static_cast<std::uint64_t>(
                   parse_integer("--seed", text, 0, std::numeric_limits<std::int64_t>::max()));
             });
+  command->add_flag("--check", flags->check, "count every row again from its tree, and say what does not agree");
   add_value(*command, "--title", "TEXT", "the report's title",
             [flags](const std::string& text) { flags->layout.title = text; });
   command->callback([flags, &exit_code] {

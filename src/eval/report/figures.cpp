@@ -86,7 +86,7 @@ Radar radar_of(std::string model, std::vector<std::pair<std::string, std::map<st
   for (const auto& [axis, rows] : axes) radar.axes.push_back(axis);
   for (const MethodResults& results : names.methods) {
     if (results.ablation) continue;
-    Radar::Series series{results.label, results.name, {}};
+    Radar::Series series{results.method, results.name, {}};
     for (const auto& [axis, methods] : axes) {
       const auto rows = methods.find(results.label);
       if (rows == methods.end()) break;

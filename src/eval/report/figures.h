@@ -83,7 +83,7 @@ std::optional<SamplingCurve> sampling_curve(const Benchmark& benchmark);
 // Figure 1: accuracy of the methods along several axes.
 struct Radar {
   struct Series {
-    std::string method;  // label
+    std::string method;  // which of `dts methods` it is
     std::string name;
     std::vector<double> accuracy;  // [axes]
   };

@@ -178,17 +178,19 @@ Section radar_section(const Results& results) {
                      ? "Accuracy of the methods on the datasets."
                      : "Accuracy of the methods on the parts of a dataset: its tasks and its difficulties. With three "
                        "datasets or more the axes are those.";
-  for (const Radar& radar : radars(results)) {
-    RadarChart chart{results.models().size() > 1 || radars(results).size() > 1 ? radar.model : "", radar.axes, {}};
-    Table table{"radar", fmt::format("Accuracy (%) by part, {}", radar.model), {{"method", "method"}}, {}};
+  const std::vector<Radar> all = radars(results);
+  for (const Radar& radar : all) {
+    RadarChart chart{all.size() > 1 ? radar.model : "", radar.axes, {}};
+    Table table{
+        "radar", fmt::format("Accuracy (%) by part, {}", radar.model), {{"model", "model"}, {"method", "method"}}, {}};
     for (const std::string& axis : radar.axes) table.columns.push_back({axis, axis, Unit::kPercent});
     for (const Radar::Series& series : radar.series) {
       chart.series.push_back({series.method, series.name, series.accuracy});
-      std::vector<Cell> row = {Cell::text(series.name)};
+      std::vector<Cell> row = {Cell::text(radar.model), Cell::text(series.name)};
       for (const double accuracy : series.accuracy) row.push_back(Cell::number(accuracy));
       table.rows.push_back(std::move(row));
     }
-    for (std::size_t c = 1; c < table.columns.size(); ++c) mark_best(table, 0, c);
+    for (std::size_t c = 2; c < table.columns.size(); ++c) mark_best(table, 0, c);
     section.charts.emplace_back(std::move(chart));
     section.tables.push_back(std::move(table));
   }
