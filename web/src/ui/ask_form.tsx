@@ -1,6 +1,7 @@
-import { useEffect, useId, useMemo, useRef, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { defaultText, kOptions, type ModelOffer } from '../app/capabilities';
 import type { Json } from '../model/json';
+import { Field } from './field';
 
 interface Props {
   models: ModelOffer[];
@@ -16,8 +17,8 @@ interface Props {
 type Values = Record<string, string>;
 
 const kSampling: Record<string, { label: string; help: string; min: number; max?: number; step: number | 'any' }> = {
-  temperature: { label: 'Temperature', help: 'Of sampling, between decisions', min: 0, max: 2, step: 0.1 },
-  top_p: { label: 'Top-p', help: 'Share of probability kept', min: 0.01, max: 1, step: 0.01 },
+  temperature: { label: 'Temperature', help: 'Of sampling, between decisions', min: 0, step: 'any' },
+  top_p: { label: 'Top-p', help: 'Share of probability kept', min: 0, max: 1, step: 'any' },
   max_tokens: { label: 'Tokens', help: 'Most that one branch may have', min: 1, step: 1 },
 };
 
@@ -28,7 +29,6 @@ function typed(text: string): string | number {
 }
 
 export function AskForm({ models, running, cancelling, serverGone, suggested, onAsk, onCancel }: Props) {
-  const id = useId();
   const [question, setQuestion] = useState('');
   const [modelId, setModelId] = useState('');
   const [methodName, setMethodName] = useState('');
@@ -72,20 +72,22 @@ export function AskForm({ models, running, cancelling, serverGone, suggested, on
 
   return (
     <form class="ask" onSubmit={submit} aria-label="Ask a question">
-      <label class="field">
-        <span class="label">Question</span>
-        <textarea
-          ref={box}
-          rows={4}
-          required
-          value={question}
-          placeholder="Ask something that takes some thought"
-          onInput={(event) => setQuestion(event.currentTarget.value)}
-          onKeyDown={(event) => {
-            if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
-          }}
-        />
-      </label>
+      <Field label="Question">
+        {(tie) => (
+          <textarea
+            {...tie}
+            ref={box}
+            rows={4}
+            required
+            value={question}
+            placeholder="Ask something that takes some thought"
+            onInput={(event) => setQuestion(event.currentTarget.value)}
+            onKeyDown={(event) => {
+              if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
+            }}
+          />
+        )}
+      </Field>
       <div class="actions">
         {running ? (
           <button type="button" class="primary cancel" onClick={onCancel} disabled={cancelling}>
@@ -112,35 +114,34 @@ export function AskForm({ models, running, cancelling, serverGone, suggested, on
       </details>
 
       {models.length > 1 && (
-        <label class="field">
-          <span class="label">Model</span>
-          <select value={model?.id ?? ''} onChange={(event) => setModelId(event.currentTarget.value)}>
-            {models.map(({ id: name }) => (
+        <Field label="Model">
+          {(tie) => (
+            <select {...tie} value={model?.id ?? ''} onChange={(event) => setModelId(event.currentTarget.value)}>
+              {models.map(({ id }) => (
+                <option key={id} value={id}>
+                  {id}
+                </option>
+              ))}
+            </select>
+          )}
+        </Field>
+      )}
+      <Field label="Method" hint={method?.summary ?? ''}>
+        {(tie) => (
+          <select
+            {...tie}
+            value={method?.name ?? ''}
+            disabled={model === null}
+            onChange={(event) => setMethodName(event.currentTarget.value)}
+          >
+            {(model?.methods ?? []).map(({ name }) => (
               <option key={name} value={name}>
                 {name}
               </option>
             ))}
           </select>
-        </label>
-      )}
-      <label class="field">
-        <span class="label">Method</span>
-        <select
-          value={method?.name ?? ''}
-          aria-describedby={`${id}-method`}
-          disabled={model === null}
-          onChange={(event) => setMethodName(event.currentTarget.value)}
-        >
-          {(model?.methods ?? []).map(({ name }) => (
-            <option key={name} value={name}>
-              {name}
-            </option>
-          ))}
-        </select>
-        <span class="hint" id={`${id}-method`}>
-          {method?.summary ?? ''}
-        </span>
-      </label>
+        )}
+      </Field>
 
       {method !== undefined && method.options.length > 0 && (
         <details class="more" open={wide}>
@@ -157,34 +158,35 @@ export function AskForm({ models, running, cancelling, serverGone, suggested, on
         <summary>Sampling and seed</summary>
         <div class="numbers">
           {Object.entries(kSampling).map(([name, { label, help, ...range }]) => (
-            <label class="field" key={name} title={help}>
-              <span class="label">{label}</span>
-              <input
-                type="number"
-                inputMode="decimal"
-                {...range}
-                step={name === 'max_tokens' ? 1 : 'any'}
-                value={valueOf(name)}
-                placeholder="automatic"
-                onInput={(event) => set(name, event.currentTarget.value)}
-              />
-              <span class="hint">{help}</span>
-            </label>
+            <Field key={name} label={label} hint={help}>
+              {(tie) => (
+                <input
+                  {...tie}
+                  {...range}
+                  type="number"
+                  inputMode="decimal"
+                  value={valueOf(name)}
+                  placeholder="automatic"
+                  onInput={(event) => set(name, event.currentTarget.value)}
+                />
+              )}
+            </Field>
           ))}
-          <label class="field">
-            <span class="label">Seed</span>
-            <input
-              type="text"
-              inputMode="numeric"
-              pattern="[0-9]*"
-              maxLength={15}
-              value={values.seed ?? ''}
-              placeholder={defaultText(model, 'seed') || 'chosen by the server'}
-              title="A whole number"
-              onInput={(event) => set('seed', event.currentTarget.value)}
-            />
-            <span class="hint">The same seed gives the same tree</span>
-          </label>
+          <Field label="Seed" hint="The same seed gives the same tree">
+            {(tie) => (
+              <input
+                {...tie}
+                type="text"
+                inputMode="numeric"
+                pattern="[0-9]*"
+                maxLength={15}
+                value={values.seed ?? ''}
+                placeholder="a new one"
+                title="A whole number"
+                onInput={(event) => set('seed', event.currentTarget.value)}
+              />
+            )}
+          </Field>
         </div>
       </details>
     </form>
@@ -194,28 +196,29 @@ export function AskForm({ models, running, cancelling, serverGone, suggested, on
 function OptionField({ name, value, onInput }: { name: string; value: string; onInput(value: string): void }) {
   const { label, help, kind, choices, min } = kOptions[name]!;
   return (
-    <label class="field">
-      <span class="label">{label}</span>
-      {kind === 'choice' ? (
-        <select value={value} onChange={(event) => onInput(event.currentTarget.value)}>
-          {choices!.map((choice) => (
-            <option key={choice} value={choice}>
-              {choice}
-            </option>
-          ))}
-        </select>
-      ) : (
-        <input
-          type="number"
-          inputMode="decimal"
-          min={min}
-          step={kind === 'whole' ? 1 : 'any'}
-          value={value}
-          placeholder="automatic"
-          onInput={(event) => onInput(event.currentTarget.value)}
-        />
-      )}
-      <span class="hint">{help}</span>
-    </label>
+    <Field label={label} hint={help}>
+      {(tie) =>
+        kind === 'choice' ? (
+          <select {...tie} value={value} onChange={(event) => onInput(event.currentTarget.value)}>
+            {choices!.map((choice) => (
+              <option key={choice} value={choice}>
+                {choice}
+              </option>
+            ))}
+          </select>
+        ) : (
+          <input
+            {...tie}
+            type="number"
+            inputMode="decimal"
+            min={min}
+            step={kind === 'whole' ? 1 : 'any'}
+            value={value}
+            placeholder="automatic"
+            onInput={(event) => onInput(event.currentTarget.value)}
+          />
+        )
+      }
+    </Field>
   );
 }

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { Field } from './field';
 
 interface Props {
   wrong: boolean; // one was tried
@@ -28,18 +29,19 @@ export function KeyDialog({ wrong, onKey, onDismiss }: Props) {
             The server did not accept that key.
           </p>
         )}
-        <label class="field">
-          <span class="label">API key</span>
-          <input
-            type="password"
-            autocomplete="off"
-            spellcheck={false}
-            required
-            value={key}
-            onInput={(event) => setKey(event.currentTarget.value)}
-          />
-          <span class="hint">Kept in this tab until it is closed, and sent to this server only.</span>
-        </label>
+        <Field label="API key" hint="Kept in this tab until it is closed, and sent to this server only.">
+          {(tie) => (
+            <input
+              {...tie}
+              type="password"
+              autocomplete="off"
+              spellcheck={false}
+              required
+              value={key}
+              onInput={(event) => setKey(event.currentTarget.value)}
+            />
+          )}
+        </Field>
         <div class="actions">
           <button type="submit" class="primary">
             Use this key

@@ -14,7 +14,7 @@ export function Result({ run }: { run: Run }) {
   const leading = tree.votes[0]?.answer;
   return (
     <section class="result" aria-labelledby="question">
-      <h2 id="question" class="question" tabIndex={run.question.length > 200 ? 0 : undefined}>
+      <h2 id="question" class="question" tabIndex={run.question.length > 90 ? 0 : undefined}>
         {run.question}
       </h2>
       {run.error !== null && (

@@ -1,0 +1,95 @@
+/** The program and the browser, started and stopped. */
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { createServer, connect } from 'node:net';
+import { createRequire } from 'node:module';
+import { chromium } from 'playwright-core';
+import { startServer as start } from '../serve/server.mjs';
+
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+const running = new Set();
+
+/** Those that tests have left, too. */
+export function stopServers() {
+  return Promise.all([...running].map((server) => server.stop('SIGKILL')));
+}
+
+/** `dts serve`, ready to answer. */
+export async function startServer(...options) {
+  const server = await start(process.env.DTS_PROGRAM, options);
+  running.add(server);
+  return { ...server, url: `${server.url}/`, port: Number(new URL(server.url).port), stop: () => server.stop('SIGKILL') };
+}
+
+/** Stands between the browser and the server, and can cut the line. */
+export async function startProxy(targetPort) {
+  const sockets = new Set();
+  let open = true;
+  const server = createServer((client) => {
+    if (!open) return client.destroy();
+    const upstream = connect(targetPort, '127.0.0.1');
+    for (const socket of [client, upstream]) {
+      sockets.add(socket);
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        sockets.delete(socket);
+        client.destroy();
+        upstream.destroy();
+      });
+    }
+    client.pipe(upstream).pipe(client);
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${server.address().port}/`,
+    cut() {
+      open = false;
+      for (const socket of sockets) socket.destroy();
+    },
+    mend: () => (open = true),
+    stop() {
+      this.cut();
+      server.close();
+    },
+  };
+}
+
+export function launchBrowser() {
+  return chromium.launch({
+    executablePath: process.env.DTS_CHROMIUM || undefined,
+    args: ['--no-sandbox'],
+  });
+}
+
+/** A page that fails its test when it complains. `expected`: complaints that belong to the test. */
+export async function openPage(browser, url, { expected = [], ...options } = {}) {
+  const context = await browser.newContext({ viewport: { width: 1366, height: 820 }, ...options });
+  const page = await context.newPage();
+  const complaints = [];
+  const note = (text) => {
+    if (!expected.some((pattern) => pattern.test(text))) complaints.push(text);
+  };
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') note(message.text());
+  });
+  page.on('pageerror', (error) => note(String(error.stack)));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(new URL(url).origin) && !request.url().startsWith('blob:')) note(`asked ${request.url()}`);
+  });
+  page.setDefaultTimeout(30000);
+  await page.goto(url);
+  return Object.assign(page, {
+    async finish() {
+      assert.deepEqual(complaints, []);
+      await context.close();
+    },
+  });
+}
+
+/** What axe finds wrong, one line each. */
+export async function accessibilityProblems(page) {
+  await page.evaluate(axeSource);
+  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
+  return violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${target} ${failureSummary}`));
+}
