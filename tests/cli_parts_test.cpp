@@ -5,7 +5,7 @@
 #include <random>
 
 #include "cli/frame.h"
-#include "cli/report.h"
+#include "cli/run_report.h"
 #include "cli/skeleton.h"
 #include "cli/text.h"
 

@@ -18,7 +18,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/prompt_source.h"
-#include "cli/report.h"
+#include "cli/run_report.h"
 #include "cli/text.h"
 #include "cli/view.h"
 #include "dts/answer.h"

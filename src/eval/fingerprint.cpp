@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <cstring>
 #include <fstream>
 
 #include "dts/error.h"
@@ -26,8 +28,11 @@ class Sha256 {
  public:
   void add(std::string_view bytes) {
     length_ += bytes.size();
-    for (const char c : bytes) {
-      block_[filled_++] = static_cast<std::uint8_t>(c);
+    while (!bytes.empty()) {
+      const std::size_t n = std::min(bytes.size(), block_.size() - filled_);
+      std::memcpy(block_.data() + filled_, bytes.data(), n);
+      bytes.remove_prefix(n);
+      filled_ += n;
       if (filled_ == block_.size()) absorb();
     }
   }
