@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <limits>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -258,6 +259,14 @@ void add_eval_command(CLI::App& app, int& exit_code) {
             [flags](const std::string& text) { flags->columns.answer_field = text; });
   add_value(*command, "--id-field", "NAME", "column with the question's id",
             [flags](const std::string& text) { flags->columns.id_field = text; });
+  add_value(*command, "--release", "DATE",
+            "LiveBench: the questions of this release, as 2024-11-25 (default: all there are)",
+            [flags](const std::string& text) { flags->columns.release = text; });
+  add_value(*command, "--shuffle-seed", "N", "multiple choice: the order of the options (default 0)",
+            [flags](const std::string& text) {
+              flags->columns.seed = static_cast<std::uint64_t>(
+                  parse_integer("--shuffle-seed", text, 0, std::numeric_limits<std::int64_t>::max()));
+            });
   add_value(*command, "--methods", "NAME,...",
             "methods to compare (default: the one of --method); with numbers of its own as dts-stable:tau-h=1.2",
             [flags](const std::string& text) { flags->methods = split_list(text); });
