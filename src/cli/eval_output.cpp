@@ -41,6 +41,10 @@ std::string plan_text(const std::string& dataset, const std::vector<PlanLine>& l
 ProgressLine::ProgressLine(const Terminal& terminal, std::size_t total, bool shown)
     : terminal_(terminal), shown_(shown), total_(total) {}
 
+ProgressLine::~ProgressLine() {
+  if (unended_) write_stderr("\n");
+}
+
 void ProgressLine::show(const eval::Row& row) {
   const std::lock_guard lock(mutex_);
   ++done_;
@@ -49,6 +53,7 @@ void ProgressLine::show(const eval::Row& row) {
   const bool last = done_ >= total_;
   if (!shown_ || (!last && now - painted_ < (terminal_.interactive ? 0.1 : 10.0))) return;
   painted_ = now;
+  unended_ = terminal_.interactive && !last;
   const auto done = static_cast<double>(done_);
   const double left = last ? 0 : now / done * static_cast<double>(total_ - done_);
   const std::string line = fmt::format(

@@ -28,6 +28,10 @@ std::string plan_text(const std::string& dataset, const std::vector<PlanLine>& l
 class ProgressLine {
  public:
   ProgressLine(const Terminal& terminal, std::size_t total, bool shown);
+  ~ProgressLine();
+  ProgressLine(const ProgressLine&) = delete;
+  ProgressLine& operator=(const ProgressLine&) = delete;
+
   void show(const eval::Row& row);
 
  private:
@@ -40,6 +44,7 @@ class ProgressLine {
   std::size_t done_ = 0;
   double score_ = 0;
   double painted_ = -1e9;  // seconds since start_
+  bool unended_ = false;   // the terminal's line has no end yet
   Clock::time_point start_ = Clock::now();
 };
 
