@@ -188,6 +188,8 @@ int evaluate(EvalFlags& flags) {
     }
     parts.push_back(std::move(part));
   }
+  // A file that is something else is refused before a model is loaded, and none is made when loading fails.
+  if (std::filesystem::exists(flags.out)) eval::Store(flags.out, /*read_only=*/true);
   const Interrupt interrupt;
   EvalSession session(flags.model, flags.workers);
   std::vector<eval::Variant*> all;
@@ -201,11 +203,13 @@ int evaluate(EvalFlags& flags) {
   const std::size_t to_make = settle(flags, session, parts, store);
   if (to_make > 0) store.note_run(flags.command);
   const Terminal terminal = detect_terminal(STDERR_FILENO, false);
-  ProgressLine line(terminal, to_make, !flags.json);
   bool finished = true;
-  for (const Part& part : parts) {
-    finished = finished &&
-               session.run(part.dataset, part.variants, flags.out, [&line](const eval::Row& row) { line.show(row); });
+  {
+    ProgressLine line(terminal, to_make, !flags.json);
+    const auto show = [&line](const eval::Row& row) { line.show(row); };
+    for (const Part& part : parts) {
+      finished = finished && session.run(part.dataset, part.variants, flags.out, show);
+    }
   }
 
   const std::vector<eval::Row> rows = store.rows();
