@@ -1,13 +1,12 @@
-# dts_npm_install(DIRECTORY OUT): a rule that installs the packages of DIRECTORY/package-lock.json into its node_modules, only
-# when they are not there yet; OUT is the file to depend on. As a script, `cmake -DNPM=npm -DDIRECTORY=... -P` does the
-# installing: OUT holds the digest of the lock file that the packages came from.
+# dts_npm_install(DIRECTORY OUT): a rule that installs the packages of DIRECTORY/package-lock.json into its
+# node_modules, only when they are not there yet; OUT is the file to depend on. As a script, `cmake -DNPM=npm
+# -DDIRECTORY=... -P` does the installing: OUT holds the digest of the lock file that the packages came from.
 if(NOT CMAKE_SCRIPT_MODE_FILE)
-  set(dts_npm_install_script ${CMAKE_CURRENT_LIST_FILE})
   function(dts_npm_install directory out)
     file(RELATIVE_PATH name ${PROJECT_SOURCE_DIR} ${directory})
     add_custom_command(OUTPUT ${directory}/node_modules/.installed
-      COMMAND ${CMAKE_COMMAND} -DNPM=${DTS_NPM} -DDIRECTORY=${directory} -P ${dts_npm_install_script}
-      DEPENDS ${directory}/package-lock.json ${dts_npm_install_script}
+      COMMAND ${CMAKE_COMMAND} -DNPM=${DTS_NPM} -DDIRECTORY=${directory} -P ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
+      DEPENDS ${directory}/package-lock.json ${CMAKE_CURRENT_FUNCTION_LIST_FILE}
       COMMENT "Installing the npm packages of ${name}" VERBATIM)
     set(${out} ${directory}/node_modules/.installed PARENT_SCOPE)
   endfunction()

@@ -1,25 +1,30 @@
 /** The program and the browser, started and stopped. */
-import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
-import { createServer, connect } from 'node:net';
-import { createRequire } from 'node:module';
-import { chromium } from 'playwright-core';
-import { startServer as start } from '../serve/server.mjs';
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { createServer, connect } from "node:net";
+import { createRequire } from "node:module";
+import { chromium } from "playwright-core";
+import { startServer as start } from "../serve/server.mjs";
 
-const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 const running = new Set();
 
 /** Those that tests have left, too. */
 export function stopServers() {
-  return Promise.all([...running].map((server) => server.stop('SIGKILL')));
+  return Promise.all([...running].map((server) => server.stop("SIGKILL")));
 }
 
 /** `dts serve`, ready to answer. */
 export async function startServer(...options) {
   const server = await start(process.env.DTS_PROGRAM, options);
   running.add(server);
-  return { ...server, url: `${server.url}/`, port: Number(new URL(server.url).port), stop: () => server.stop('SIGKILL') };
+  return {
+    ...server,
+    url: `${server.url}/`,
+    port: Number(new URL(server.url).port),
+    stop: () => server.stop("SIGKILL"),
+  };
 }
 
 /** Stands between the browser and the server, and can cut the line. */
@@ -28,11 +33,11 @@ export async function startProxy(targetPort) {
   let open = true;
   const server = createServer((client) => {
     if (!open) return client.destroy();
-    const upstream = connect(targetPort, '127.0.0.1');
+    const upstream = connect(targetPort, "127.0.0.1");
     for (const socket of [client, upstream]) {
       sockets.add(socket);
-      socket.on('error', () => undefined);
-      socket.on('close', () => {
+      socket.on("error", () => undefined);
+      socket.on("close", () => {
         sockets.delete(socket);
         client.destroy();
         upstream.destroy();
@@ -40,7 +45,7 @@ export async function startProxy(targetPort) {
     }
     client.pipe(upstream).pipe(client);
   });
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   return {
     url: `http://127.0.0.1:${server.address().port}/`,
     cut() {
@@ -58,7 +63,7 @@ export async function startProxy(targetPort) {
 export function launchBrowser() {
   return chromium.launch({
     executablePath: process.env.DTS_CHROMIUM || undefined,
-    args: ['--no-sandbox'],
+    args: ["--no-sandbox"],
   });
 }
 
@@ -70,12 +75,13 @@ export async function openPage(browser, url, { expected = [], ...options } = {})
   const note = (text) => {
     if (!expected.some((pattern) => pattern.test(text))) complaints.push(text);
   };
-  page.on('console', (message) => {
-    if (message.type() === 'error' || message.type() === 'warning') note(message.text());
+  page.on("console", (message) => {
+    if (message.type() === "error" || message.type() === "warning") note(message.text());
   });
-  page.on('pageerror', (error) => note(String(error.stack)));
-  page.on('request', (request) => {
-    if (!request.url().startsWith(new URL(url).origin) && !request.url().startsWith('blob:')) note(`asked ${request.url()}`);
+  page.on("pageerror", (error) => note(String(error.stack)));
+  page.on("request", (request) => {
+    if (!request.url().startsWith(new URL(url).origin) && !request.url().startsWith("blob:"))
+      note(`asked ${request.url()}`);
   });
   page.setDefaultTimeout(30000);
   await page.goto(url);
@@ -90,6 +96,8 @@ export async function openPage(browser, url, { expected = [], ...options } = {})
 /** What axe finds wrong, one line each. */
 export async function accessibilityProblems(page) {
   await page.evaluate(axeSource);
-  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ target, failureSummary }) => `${id}: ${target} ${failureSummary}`));
+  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ target, failureSummary }) => `${id}: ${target} ${failureSummary}`),
+  );
 }

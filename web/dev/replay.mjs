@@ -56,7 +56,15 @@ function start(question) {
   run.cancel = () => {
     clearInterval(run.timer);
     if (run.state !== 'running') return;
-    tell('done', { reason: 'cancelled', answer: null, winner_leaf: null, best_leaf: null, votes: [], account: {}, times: {} });
+    tell('done', {
+      reason: 'cancelled',
+      answer: null,
+      winner_leaf: null,
+      best_leaf: null,
+      votes: [],
+      account: {},
+      times: {},
+    });
   };
   return run;
 }
@@ -101,7 +109,13 @@ async function route(request, response) {
   if (path === '/health') return sendJson(response, 200, { status: 'ok' });
   if (path === '/v1/trees') {
     const data = [...runs.values()].reverse().map(({ id, created, tree, state }) => ({
-      id, created, model: tree.model, method: tree.method.name, question: tree.question, state, answer: tree.answer,
+      id,
+      created,
+      model: tree.model,
+      method: tree.method.name,
+      question: tree.question,
+      state,
+      answer: tree.answer,
     }));
     return sendJson(response, 200, { data });
   }
@@ -119,14 +133,16 @@ async function route(request, response) {
       run.cancel();
       return sendJson(response, 200, { id: run.id, cancelled: true });
     }
-    if (of[2] === '/events') return stream(response, run, Number(request.headers['last-event-id'] ?? 0), (text) => text);
+    if (of[2] === '/events')
+      return stream(response, run, Number(request.headers['last-event-id'] ?? 0), (text) => text);
     return sendJson(response, 200, { ...run.tree, id: run.id });
   }
   if (values.page !== undefined) {
     const file = join(values.page, normalize(path === '/' ? '/index.html' : path));
     try {
       const bytes = readFileSync(file);
-      const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'";
+      const policy =
+        "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob:; connect-src 'self'";
       response.writeHead(200, {
         'Content-Type': contentTypes[extname(file)] ?? 'text/plain',
         'Content-Security-Policy': policy,

@@ -83,7 +83,9 @@ export function* eventsOf(tree, { id = 'chatcmpl-replay', stepsPerEvent = 1 } = 
       if (segment.state !== 'finished') continue;
       ++finished;
       if (answer !== null && answer !== '') tally.set(answer, (tally.get(answer) ?? 0) + 1);
-      const votes = [...tally].map(([text, count]) => ({ answer: text, votes: count })).sort((a, b) => b.votes - a.votes);
+      const votes = [...tally]
+        .map(([text, count]) => ({ answer: text, votes: count }))
+        .sort((a, b) => b.votes - a.votes);
       yield { step, type: 'votes', data: { votes, finished, needed: tree.method.stop.finished } };
     }
     for (const segment of live) {

@@ -11,7 +11,24 @@ export function randomNumbers(seed) {
   };
 }
 
-const kWords = ['so', 'the', 'sum', 'of', 'both', 'is', 'then', 'we', 'check', 'again', 'x', '=', '12', '7', 'wait', 'hence'];
+const kWords = [
+  'so',
+  'the',
+  'sum',
+  'of',
+  'both',
+  'is',
+  'then',
+  'we',
+  'check',
+  'again',
+  'x',
+  '=',
+  '12',
+  '7',
+  'wait',
+  'hence',
+];
 const kLeaves = ['finished', 'finished', 'finished', 'exhausted', 'cut', 'retired'];
 
 /**
@@ -78,7 +95,14 @@ export function syntheticTree({ branches = 48, tokens = 4000, seed = 1 } = {}) {
     best_leaf: finished[winner]?.leaf ?? null,
     votes,
     finished,
-    account: { steps: tokens, branches, branch_tokens: branches * tokens, unique_tokens: unique, peak_live: branches, prompt_tokens: 64 },
+    account: {
+      steps: tokens,
+      branches,
+      branch_tokens: branches * tokens,
+      unique_tokens: unique,
+      peak_live: branches,
+      prompt_tokens: 64,
+    },
     times: { prefill: 0.1, decode: tokens / 100 },
     segments,
   };

@@ -35,15 +35,19 @@ function literal(bytes) {
 }
 
 const [directory, output] = process.argv.slice(2);
-const assets = filesBelow(directory).sort().map((path) => {
-  const contentType = contentTypes[extname(path)];
-  if (contentType === undefined) throw new Error(`${path}: no content type is known for ${extname(path)} files`);
-  const bytes = readFileSync(join(directory, path));
-  const etag = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
-  return { path: `/${path}`, contentType, bytes, etag };
-});
+const assets = filesBelow(directory)
+  .sort()
+  .map((path) => {
+    const contentType = contentTypes[extname(path)];
+    if (contentType === undefined) throw new Error(`${path}: no content type is known for ${extname(path)} files`);
+    const bytes = readFileSync(join(directory, path));
+    const etag = createHash('sha256').update(bytes).digest('hex').slice(0, 32);
+    return { path: `/${path}`, contentType, bytes, etag };
+  });
 
-writeFileSync(output, `// Made by web/scripts/embed.mjs.
+writeFileSync(
+  output,
+  `// Made by web/scripts/embed.mjs.
 #include <array>
 
 #include "serve/assets.h"
@@ -53,12 +57,17 @@ namespace {
 
 ${assets.map(({ bytes }, i) => `constexpr char kBytes${i}[] =\n${literal(bytes)};\n`).join('\n')}
 constexpr std::array<Asset, ${assets.length}> kAssets = {{
-${assets.map(({ path, contentType, bytes, etag }, i) =>
-  `    {"${path}", "${contentType}", {kBytes${i}, ${bytes.length}}, "\\"${etag}\\""},\n`).join('')}}};
+${assets
+  .map(
+    ({ path, contentType, bytes, etag }, i) =>
+      `    {"${path}", "${contentType}", {kBytes${i}, ${bytes.length}}, "\\"${etag}\\""},\n`,
+  )
+  .join('')}}};
 
 }  // namespace
 
 std::span<const Asset> page_assets() { return kAssets; }
 
 }  // namespace dts::serve
-`);
+`,
+);

@@ -14,7 +14,18 @@ import { syntheticTree } from '../dev/synthetic.mjs';
 import { treeFiles } from './support';
 
 const state = { live: '#1', split: '#2', finished: '#3', exhausted: '#4', retired: '#5', cut: '#6' };
-const theme: Theme = { paper: 'white', ink: 'black', dim: 'grey', rule: '#ccc', halo: 'gold', mark: 'tan', markEdge: 'brown', sans: '"A", sans-serif', mono: 'monospace', state };
+const theme: Theme = {
+  paper: 'white',
+  ink: 'black',
+  dim: 'grey',
+  rule: '#ccc',
+  halo: 'gold',
+  mark: 'tan',
+  markEdge: 'brown',
+  sans: '"A", sans-serif',
+  mono: 'monospace',
+  state,
+};
 
 describe('pointing', () => {
   it('finds the leaf whose end is pointed at', () => {
@@ -24,7 +35,11 @@ describe('pointing', () => {
         const [rows, spans] = [layoutRows(tree), layoutSpans(tree, 'tokens')];
         const size = { width: 1000, height: Math.max(500, rows.count * 30) };
         const view = fitView(spans.width, rows.count, size, { left: 10, right: 100, top: 10, bottom: 10 });
-        const scene = { rowOf: (segment: Parameters<typeof rows.of.get>[0]) => rows.of.get(segment)!, spans: spans.of, view };
+        const scene = {
+          rowOf: (segment: Parameters<typeof rows.of.get>[0]) => rows.of.get(segment)!,
+          spans: spans.of,
+          view,
+        };
         for (const leaf of tree.leaves()) {
           const { x1, y } = placeSegment(scene, leaf);
           expect(hitTest(scene, x1 + 3, y)?.segment).toBe(leaf);
@@ -50,7 +65,8 @@ describe('the SVG file', () => {
     expect(svg).not.toContain('<script');
     expect(svg).not.toContain('\u0000');
     expect(svg.match(/<svg/g)).toHaveLength(1);
-    for (const tag of svg.matchAll(/<(\/?)(\w+)/g)) expect(['svg', 'title', 'rect', 'path', 'polygon', 'circle', 'text']).toContain(tag[2]);
+    for (const tag of svg.matchAll(/<(\/?)(\w+)/g))
+      expect(['svg', 'title', 'rect', 'path', 'polygon', 'circle', 'text']).toContain(tag[2]);
   });
 
   it('escapes all that XML must not see', () => {
@@ -71,6 +87,14 @@ describe('words', () => {
   });
 
   it('round shares to what they tell', () => {
-    expect([0.943, 0.0995, 0.052, 0.0012, 1e-9, 1, NaN].map(formatShare)).toEqual(['94%', '10%', '5.2%', '0.1%', '<0.1%', '100%', '–']);
+    expect([0.943, 0.0995, 0.052, 0.0012, 1e-9, 1, NaN].map(formatShare)).toEqual([
+      '94%',
+      '10%',
+      '5.2%',
+      '0.1%',
+      '<0.1%',
+      '100%',
+      '–',
+    ]);
   });
 });

@@ -95,13 +95,17 @@ describe('the view', () => {
 
   it('never loses the drawing', () => {
     fc.assert(
-      fc.property(fc.double({ min: -1e6, max: 1e6, noNaN: true }), fc.double({ min: -1e6, max: 1e6, noNaN: true }), (dx, dy) => {
-        const { tx, ty, sx, sy } = panView(fitView(200, 12, size, margins), dx, dy, 200, 12, size);
-        expect(tx).toBeLessThan(size.width);
-        expect(tx + 200 * sx).toBeGreaterThan(0);
-        expect(ty).toBeLessThan(size.height);
-        expect(ty + 12 * sy).toBeGreaterThan(0);
-      }),
+      fc.property(
+        fc.double({ min: -1e6, max: 1e6, noNaN: true }),
+        fc.double({ min: -1e6, max: 1e6, noNaN: true }),
+        (dx, dy) => {
+          const { tx, ty, sx, sy } = panView(fitView(200, 12, size, margins), dx, dy, 200, 12, size);
+          expect(tx).toBeLessThan(size.width);
+          expect(tx + 200 * sx).toBeGreaterThan(0);
+          expect(ty).toBeLessThan(size.height);
+          expect(ty + 12 * sy).toBeGreaterThan(0);
+        },
+      ),
     );
   });
 

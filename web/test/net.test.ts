@@ -10,7 +10,8 @@ function parsed(chunks: string[]) {
 }
 
 describe('event streams', () => {
-  const stream = ': hello\r\n\r\nid: 7\nevent: grow\ndata: {"a":\ndata: 1}\n\nevent: empty\n\ndata:x\r\rid\ndata: y\n\ndata: unfinished\n';
+  const stream =
+    ': hello\r\n\r\nid: 7\nevent: grow\ndata: {"a":\ndata: 1}\n\nevent: empty\n\ndata:x\r\rid\ndata: y\n\ndata: unfinished\n';
 
   it('are read as the standard says', () => {
     expect(parsed([stream])).toEqual([
@@ -82,7 +83,9 @@ describe('following a tree', () => {
   });
 
   it('gives up when the server does not have it any more', async () => {
-    vi.stubGlobal('fetch', () => Promise.resolve(new Response('{"error":{"message":"no such tree"}}', { status: 404 })));
+    vi.stubGlobal('fetch', () =>
+      Promise.resolve(new Response('{"error":{"message":"no such tree"}}', { status: 404 })),
+    );
     const { made } = follower();
     await expect(followTree(new Api(), 'x', made, new AbortController().signal)).rejects.toMatchObject({ status: 404 });
   });
@@ -112,7 +115,9 @@ describe('errors', () => {
 
   it('are told in words', async () => {
     expect(await refusal(400)).toBe('The server refuses the request: votes is 0: it must be at least 1');
-    expect(await refusal(429, { 'Retry-After': '3' })).toBe('The server is busy with other questions. Try again in 3 s.');
+    expect(await refusal(429, { 'Retry-After': '3' })).toBe(
+      'The server is busy with other questions. Try again in 3 s.',
+    );
     expect(await refusal(429)).toContain('in a moment');
     expect(await refusal(500)).toContain('failed');
   });

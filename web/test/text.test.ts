@@ -76,13 +76,20 @@ describe('the text of a branch', () => {
 });
 
 describe('blocks of text', () => {
-  const texts = fc.array(fc.record({ text: fc.string({ unit: fc.constantFrom('a', ' ', '\n', 'word '), minLength: 1, maxLength: 3000 }), part: fc.constantFrom('thinking' as const, 'answer' as const) }));
+  const texts = fc.array(
+    fc.record({
+      text: fc.string({ unit: fc.constantFrom('a', ' ', '\n', 'word '), minLength: 1, maxLength: 3000 }),
+      part: fc.constantFrom('thinking' as const, 'answer' as const),
+    }),
+  );
 
   it('hold all text but white space around the parts, in order', () => {
     fc.assert(
       fc.property(texts, (list) => {
         const runs = list.map((run) => ({ ...run, decided: null }));
-        const joined = chunkRuns(runs).flatMap(({ runs: inside }) => inside.map(({ text }) => text)).join('');
+        const joined = chunkRuns(runs)
+          .flatMap(({ runs: inside }) => inside.map(({ text }) => text))
+          .join('');
         const expected = runs.map(({ text }) => text).join('');
         expect(joined.replace(/\s+/g, '')).toBe(expected.replace(/\s+/g, ''));
         expect(joined.length).toBeLessThanOrEqual(expected.length);

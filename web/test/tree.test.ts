@@ -132,9 +132,12 @@ describe('the tree file', () => {
 
   it('is damaged, not broken, by nonsense', () => {
     fc.assert(
-      fc.property(fc.dictionary(fc.constantFrom('segments', 'finished', 'votes', 'method', 'winner'), fc.jsonValue()), (file) => {
-        treeFromFile(file);
-      }),
+      fc.property(
+        fc.dictionary(fc.constantFrom('segments', 'finished', 'votes', 'method', 'winner'), fc.jsonValue()),
+        (file) => {
+          treeFromFile(file);
+        },
+      ),
     );
     expect(treeFromFile({ segments: [{ id: 1, parent: 0 }] }).damaged).toBe(true);
   });

@@ -92,7 +92,7 @@ function readMethods(value: unknown): MethodOffer[] {
   return offers.filter(({ name }) => name !== '');
 }
 
-/** The models with their methods. A server lists each once more with every method, for clients that can only name a model. */
+/** The models with their methods. The server lists each once more a method, for clients that only name a model. */
 export function readModels(list: Json[]): ModelOffer[] {
   const offers = list.map(readModel);
   const described = offers.filter(({ methods }) => methods.length > 0);

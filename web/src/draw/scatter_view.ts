@@ -35,7 +35,11 @@ export class ScatterView {
     private readonly onChoose: (segment: Segment) => void,
   ) {
     this.#tree = tree;
-    this.#surface = new Surface(canvas, () => this.#paint(), () => (this.#stale = true));
+    this.#surface = new Surface(
+      canvas,
+      () => this.#paint(),
+      () => (this.#stale = true),
+    );
     canvas.addEventListener('pointermove', this.#pointed);
     canvas.addEventListener('pointerleave', this.#left);
     canvas.addEventListener('click', this.#clicked);

@@ -30,6 +30,7 @@ export interface Placement {
   y: number;
 }
 
+const kAxis = 18; // pixels along the top
 const kLabelSize = 11;
 const kLongestBend = 28;
 const kRowForLabels = 17; // pixels a row from which labels above the lines have room
@@ -70,7 +71,8 @@ export function drawTree(pen: Pen, scene: Scene): void {
     const down = Math.max(at.y0, at.y) + 30 >= 0 && Math.min(at.y0, at.y) - 30 <= size.height;
     if (across && down) seen.push([segment, at]);
   }
-  drawAxis(pen, scene);
+  const ticks = ticksOf(scene);
+  for (const { x } of ticks) pen.line(x, kAxis, x, size.height, { colour: scene.theme.rule, width: 1, opacity: 0.45 });
   for (const [segment, at] of seen) drawBands(pen, scene, segment, at);
   for (const [segment, at] of seen) {
     drawEntropy(pen, scene, segment, at);
@@ -81,20 +83,26 @@ export function drawTree(pen: Pen, scene: Scene): void {
     else drawLeaf(pen, scene, segment, at);
     drawTokens(pen, scene, segment, at);
   }
+  if (ticks.length === 0) return;
+  // Over the branches that were moved there.
+  pen.area([0, 0, size.width, 0, size.width, kAxis, 0, kAxis], scene.theme.paper, 0.92);
+  for (const { x, token } of ticks) {
+    pen.text(formatCount(token), x, 12, { colour: scene.theme.dim, size: 10, align: 'center' });
+  }
 }
 
 /** Positions along the top: round numbers of tokens. */
-function drawAxis(pen: Pen, { view, size, theme, measure }: Scene): void {
-  if (measure !== 'tokens') return;
+function ticksOf({ view, size, measure }: Scene): { token: number; x: number }[] {
+  if (measure !== 'tokens') return [];
   const wanted = 90 / view.sx; // tokens between ticks
   const power = 10 ** Math.floor(Math.log10(wanted));
   const step = Math.max(1, [1, 2, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= wanted)!);
   const first = Math.max(0, Math.ceil(-view.tx / view.sx / step) * step);
+  const ticks = [];
   for (let token = first; view.tx + token * view.sx <= size.width; token += step) {
-    const x = view.tx + token * view.sx;
-    pen.line(x, 18, x, size.height, { colour: theme.rule, width: 1, opacity: 0.45 });
-    pen.text(formatCount(token), x, 12, { colour: theme.dim, size: 10, align: 'center' });
+    ticks.push({ token, x: view.tx + token * view.sx });
   }
+  return ticks;
 }
 
 function drawBands(pen: Pen, { theme, winnerPath, chosen, other }: Scene, segment: Segment, at: Placement): void {

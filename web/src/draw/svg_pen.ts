@@ -50,13 +50,12 @@ export class SvgPen implements Pen {
         this.#elements.push(polygon([x - r, y - r, x + r, y - r, x + r, y + r, x - r, y + r]));
         break;
       case 'cross':
-        this.#path(
-          `M${number(x - r)} ${number(y - r)}l${number(2 * r)} ${number(2 * r)}m0 ${number(-2 * r)}l${number(-2 * r)} ${number(2 * r)}`,
-          this.#stroke({ colour, width: 2 }),
-        );
+        for (const [dx, dy] of [[r, r] as const, [r, -r] as const]) {
+          this.line(x - dx, y - dy, x + dx, y + dy, { colour, width: 2 });
+        }
         break;
       case 'bar':
-        this.#path(`M${number(x)} ${number(y - radius)}v${number(2 * radius)}`, this.#stroke({ colour, width: 2 }));
+        this.line(x, y - radius, x, y + radius, { colour, width: 2 });
         break;
     }
   }

@@ -44,9 +44,17 @@ export class TreeView {
   /** Milliseconds the last painting took. */
   paintMs = 0;
 
-  constructor(canvas: HTMLCanvasElement, tree: Tree, private readonly events: TreeViewEvents) {
+  constructor(
+    canvas: HTMLCanvasElement,
+    tree: Tree,
+    private readonly events: TreeViewEvents,
+  ) {
     this.#tree = tree;
-    this.#surface = new Surface(canvas, (now) => this.#paint(now), () => (this.#placed = false));
+    this.#surface = new Surface(
+      canvas,
+      (now) => this.#paint(now),
+      () => (this.#placed = false),
+    );
     this.#zoom = zoom<HTMLCanvasElement, unknown>()
       .scaleExtent([1e-9, 1e9])
       .filter((event: Event) => this.#wants(event))
@@ -174,7 +182,12 @@ export class TreeView {
       const goal = fitView(this.#spans.width, this.#rows.count, size, margins(size.width));
       const { sx, sy, tx, ty } = this.#view;
       const k = step(Math.log(sx), Math.log(goal.sx), 1e-4);
-      this.#view = { sx: Math.exp(k), sy: step(sy, goal.sy, 0.05), tx: step(tx, goal.tx, 0.2), ty: step(ty, goal.ty, 0.2) };
+      this.#view = {
+        sx: Math.exp(k),
+        sy: step(sy, goal.sy, 0.05),
+        tx: step(tx, goal.tx, 0.2),
+        ty: step(ty, goal.ty, 0.2),
+      };
     }
     this.#placed = true;
     return moving;

@@ -83,5 +83,8 @@ export function textTail(leaf: Segment, characters: number): string {
   for (let segment: Segment | null = leaf; segment !== null && tail.length < enough; segment = segment.parent) {
     for (let i = segment.length; i-- > 0 && tail.length < enough; ) tail = segment.pieces[i]! + tail;
   }
-  return tail.replace(/<\/?think>/g, ' ').replace(/\s+/g, ' ').slice(-characters);
+  return tail
+    .replace(/<\/?think>/g, ' ')
+    .replace(/\s+/g, ' ')
+    .slice(-characters);
 }

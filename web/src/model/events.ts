@@ -103,10 +103,12 @@ export function readNeeded(value: unknown): Needed {
 }
 
 export function readVotes(value: unknown): Vote[] {
-  return asArray(value).filter(isObject).map((vote) => ({
-    answer: asString(vote.answer),
-    votes: asNumber(vote.votes, 0),
-  }));
+  return asArray(value)
+    .filter(isObject)
+    .map((vote) => ({
+      answer: asString(vote.answer),
+      votes: asNumber(vote.votes, 0),
+    }));
 }
 
 export function readBranchRule(value: unknown): BranchRule {
@@ -214,10 +216,14 @@ export function readEvent(type: string, value: unknown): TreeEvent | null {
         step,
         live: asNumber(data.live, 0),
         finished: asNumber(data.finished, 0),
-        segments: asArray(data.segments).map(readGrowth).filter((growth) => growth !== null),
+        segments: asArray(data.segments)
+          .map(readGrowth)
+          .filter((growth) => growth !== null),
       };
     case 'split': {
-      const children = asArray(data.children).map(readSplitChild).filter((child) => child !== null);
+      const children = asArray(data.children)
+        .map(readSplitChild)
+        .filter((child) => child !== null);
       if (segment === null || children.length === 0) return null;
       const position = asIndex(data.position) ?? 0;
       return {

@@ -1,4 +1,4 @@
-/** Reading what came over the wire: whatever is not as it should be turns into the fallback, never into an exception. */
+/** Reading what came over the wire: what is not as it should be turns into the fallback, never into an exception. */
 
 export type Json = Record<string, unknown>;
 

@@ -19,7 +19,10 @@ function readTokens(segment: Segment, data: Json): void {
   const entropy = asArray(data.entropy);
   const varentropy = asArray(data.varentropy);
   const logprobs = asArray(data.logprobs);
-  const pieces = splitPieces(asString(data.text), asArray(data.piece_bytes).map((count) => asIndex(count) ?? 0));
+  const pieces = splitPieces(
+    asString(data.text),
+    asArray(data.piece_bytes).map((count) => asIndex(count) ?? 0),
+  );
   pieces.forEach((piece, i) =>
     segment.push(piece, asNumber(entropy[i]), asNumber(varentropy[i]), asNumber(logprobs[i])),
   );

@@ -89,15 +89,17 @@ export class Api {
 
   async trees(): Promise<TreeListing[]> {
     const body = await this.#json('/v1/trees');
-    return asArray(body.data).filter(isObject).map((entry) => ({
-      id: asString(entry.id),
-      created: typeof entry.created === 'number' ? entry.created : NaN,
-      model: asString(entry.model),
-      method: asString(entry.method, asString(asObject(entry.method).name)),
-      question: asString(entry.question),
-      state: asString(entry.state),
-      answer: typeof entry.answer === 'string' ? entry.answer : null,
-    }));
+    return asArray(body.data)
+      .filter(isObject)
+      .map((entry) => ({
+        id: asString(entry.id),
+        created: typeof entry.created === 'number' ? entry.created : NaN,
+        model: asString(entry.model),
+        method: asString(entry.method, asString(asObject(entry.method).name)),
+        question: asString(entry.question),
+        state: asString(entry.state),
+        answer: typeof entry.answer === 'string' ? entry.answer : null,
+      }));
   }
 
   async tree(id: string): Promise<Json> {

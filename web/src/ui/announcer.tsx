@@ -53,5 +53,6 @@ function turn(run: Run): string {
 function progress({ tree }: Run): string {
   const leading = tree.votes[0];
   const lead = leading === undefined ? '' : ` ${leading.answer} leads with ${plural(leading.votes, 'vote')}.`;
-  return `${plural(tree.count('live'), 'branch grows', 'branches grow')}, ${tree.finishedLeaves.length} finished.${lead}`;
+  const growing = plural(tree.count('live'), 'branch grows', 'branches grow');
+  return `${growing}, ${tree.finishedLeaves.length} finished.${lead}`;
 }

@@ -114,8 +114,8 @@ function Welcome() {
       </svg>
       <h2>Watch a model think in parallel</h2>
       <p>
-        Ask a question. The model writes until it meets a <em>decision token</em>: a place with a few good ways to go on.
-        There the text branches, and the branches go on side by side. Those that finish first vote on the answer.
+        Ask a question. The model writes until it meets a <em>decision token</em>: a place with a few good ways to go
+        on. There the text branches, and the branches go on side by side. Those that finish first vote on the answer.
       </p>
     </div>
   );

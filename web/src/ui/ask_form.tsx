@@ -48,7 +48,9 @@ export function AskForm({ models, running, cancelling, serverGone, suggested, on
   const changed = (names: string[]) =>
     Object.fromEntries(
       names
-        .filter((name) => values[name] !== undefined && values[name] !== '' && values[name] !== defaultText(model, name))
+        .filter(
+          (name) => values[name] !== undefined && values[name] !== '' && values[name] !== defaultText(model, name),
+        )
         .map((name) => [name, typed(values[name]!)]),
     );
 

@@ -48,7 +48,12 @@ export function BranchTable({ run, leaf, other, onRead, onCompare }: Props) {
             return (
               <tr key={entry.id} class={entry === leaf ? 'chosen' : ''}>
                 <th scope="row">
-                  <button type="button" class="link" onClick={() => onRead(entry)} aria-current={entry === leaf ? 'true' : undefined}>
+                  <button
+                    type="button"
+                    class="link"
+                    onClick={() => onRead(entry)}
+                    aria-current={entry === leaf ? 'true' : undefined}
+                  >
                     {name}
                   </button>
                 </th>

@@ -30,7 +30,7 @@ function trimmed(runs: TextRun[]): TextRun[] {
   return kept.filter((run) => run.text !== '');
 }
 
-/** Blocks of whole lines, unless lines are too long; a part starts a block. All is kept but white space around parts. */
+/** Blocks of whole lines, unless lines are too long; a part starts a block. White space around parts is left out. */
 export function chunkRuns(runs: TextRun[]): Block[] {
   const blocks: Block[] = [];
   let open: Block | null = null;

@@ -54,7 +54,9 @@ function Entries({ entries, current, onOpen }: { entries: Shown[]; current: stri
           <button type="button" aria-current={id === current ? 'true' : undefined} onClick={() => onOpen(id)}>
             <span class="entry-question">{question === '' ? id : question}</span>
             <span class="hint">
-              {[answer === null ? stateWord(state) : `→ ${answer}`, method, timeOf(created)].filter(Boolean).join(' · ')}
+              {[answer === null ? stateWord(state) : `→ ${answer}`, method, timeOf(created)]
+                .filter(Boolean)
+                .join(' · ')}
             </span>
           </button>
         </li>

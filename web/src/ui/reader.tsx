@@ -1,6 +1,15 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { Run } from '../app/run';
-import { branchName, formatNats, formatShare, kStateWords, leafLength, plural, visibleToken, votesFor } from '../draw/words';
+import {
+  branchName,
+  formatNats,
+  formatShare,
+  kStateWords,
+  leafLength,
+  plural,
+  visibleToken,
+  votesFor,
+} from '../draw/words';
 import { textRuns, segmentsText, type TextRun } from '../model/branch_text';
 import { comparePaths } from '../model/compare';
 import { leafBelow, pathTo, type Segment, type Tree } from '../model/tree';
@@ -31,7 +40,13 @@ export function Reader({ run, leaf, other, following, onRead, onCompare }: Props
   return (
     <section class="reader" aria-label={other === null ? 'Branch' : 'Two branches'}>
       <header class="reader-head">
-        {other === null && <BranchTitle tree={tree} leaf={leaf} note={following && tree.outcome === null ? 'most probable so far' : ''} />}
+        {other === null && (
+          <BranchTitle
+            tree={tree}
+            leaf={leaf}
+            note={following && tree.outcome === null ? 'most probable so far' : ''}
+          />
+        )}
         <CompareWith tree={tree} leaf={leaf} other={other} onCompare={onCompare} />
       </header>
       {other === null ? (
@@ -72,7 +87,12 @@ function BranchTitle({ tree, leaf, note = '' }: { tree: Tree; leaf: Segment; not
   );
 }
 
-function CompareWith({ tree, leaf, other, onCompare }: Pick<Props, 'other' | 'onCompare'> & { tree: Tree; leaf: Segment }) {
+function CompareWith({
+  tree,
+  leaf,
+  other,
+  onCompare,
+}: Pick<Props, 'other' | 'onCompare'> & { tree: Tree; leaf: Segment }) {
   const leaves = tree.leaves().filter((candidate) => candidate !== leaf);
   if (leaves.length === 0) return null;
   const choose = (value: string) => onCompare(value === '' ? null : (tree.segments.get(Number(value)) ?? null));
@@ -83,7 +103,8 @@ function CompareWith({ tree, leaf, other, onCompare }: Pick<Props, 'other' | 'on
         <option value="">no other branch</option>
         {leaves.map((candidate) => (
           <option key={candidate.id} value={candidate.id}>
-            {branchName(candidate)} {candidate.ending?.answer ? `→ ${candidate.ending.answer}` : `(${kStateWords[candidate.state]})`}
+            {branchName(candidate)}{' '}
+            {candidate.ending?.answer ? `→ ${candidate.ending.answer}` : `(${kStateWords[candidate.state]})`}
           </option>
         ))}
       </select>
@@ -91,7 +112,17 @@ function CompareWith({ tree, leaf, other, onCompare }: Pick<Props, 'other' | 'on
   );
 }
 
-function Comparison({ tree, left, right, onRead }: { tree: Tree; left: Segment; right: Segment; onRead(leaf: Segment): void }) {
+function Comparison({
+  tree,
+  left,
+  right,
+  onRead,
+}: {
+  tree: Tree;
+  left: Segment;
+  right: Segment;
+  onRead(leaf: Segment): void;
+}) {
   const { shared, left: mine, right: theirs, decision } = comparePaths(left, right);
   const text = segmentsText(shared);
   const shareOf = (segment: Segment | undefined) => formatShare(Math.exp(segment?.logprob.at(0) ?? NaN));
@@ -101,7 +132,11 @@ function Comparison({ tree, left, right, onRead }: { tree: Tree; left: Segment; 
       {shared.length > 0 ? (
         <details class="shared">
           <summary>
-            Both begin with {plural(shared.reduce((sum, segment) => sum + segment.length, 0), 'token')}
+            Both begin with{' '}
+            {plural(
+              shared.reduce((sum, segment) => sum + segment.length, 0),
+              'token',
+            )}
           </summary>
           <div class="text-block">{text}</div>
         </details>
@@ -113,8 +148,8 @@ function Comparison({ tree, left, right, onRead }: { tree: Tree; left: Segment; 
           {decision !== null && (
             <>
               <StateMark state="split" /> They part at token {decision.position + 1}, where entropy is{' '}
-              {formatNats(decision.entropy)} and varentropy {formatNats(decision.varentropy)}:{' '}
-              {branchName(left)} goes on with {took(mine)}, {branchName(right)} with {took(theirs)}.
+              {formatNats(decision.entropy)} and varentropy {formatNats(decision.varentropy)}: {branchName(left)} goes
+              on with {took(mine)}, {branchName(right)} with {took(theirs)}.
             </>
           )}
         </p>
@@ -122,7 +157,10 @@ function Comparison({ tree, left, right, onRead }: { tree: Tree; left: Segment; 
         <p class="parting">One is the beginning of the other.</p>
       )}
       <div class="columns">
-        {[{ leaf: left, own: mine }, { leaf: right, own: theirs }].map(({ leaf, own }) => (
+        {[
+          { leaf: left, own: mine },
+          { leaf: right, own: theirs },
+        ].map(({ leaf, own }) => (
           <div class="column" key={leaf.id} tabIndex={0} role="group" aria-label={`Branch ${branchName(leaf)}`}>
             <BranchTitle tree={tree} leaf={leaf} />
             <BranchText tree={tree} path={[...shared, ...own]} from={shared.length} onRead={onRead} />
@@ -152,7 +190,17 @@ function Scroller({ live, children }: { live: boolean; children: preact.Componen
 }
 
 /** The runs of `path` from its segment `from` on. */
-function BranchText({ tree, path, from, onRead }: { tree: Tree; path: Segment[]; from: number; onRead(leaf: Segment): void }) {
+function BranchText({
+  tree,
+  path,
+  from,
+  onRead,
+}: {
+  tree: Tree;
+  path: Segment[];
+  from: number;
+  onRead(leaf: Segment): void;
+}) {
   const opensThinking = tree.opening?.opensThinking ?? false;
   const length = path.reduce((sum, segment) => sum + segment.length, 0);
   const leaf = path[path.length - 1];
@@ -161,7 +209,10 @@ function BranchText({ tree, path, from, onRead }: { tree: Tree; path: Segment[];
     const skipped = segmentsText(path.slice(0, from)).length;
     return chunkRuns(from === 0 ? runs : runsAfter(runs, path, skipped, opensThinking, from));
   }, [leaf, length, from, opensThinking]);
-  const parts = (['thinking', 'answer'] as const).map((part) => ({ part, blocks: blocks.filter((block) => block.part === part) }));
+  const parts = (['thinking', 'answer'] as const).map((part) => ({
+    part,
+    blocks: blocks.filter((block) => block.part === part),
+  }));
   return (
     <div class="branch-text">
       {parts.map(({ part, blocks: list }) =>
@@ -202,10 +253,12 @@ function Decided({ tree, run, onRead }: { tree: Tree; run: TextRun; onRead(leaf:
   const decision = segment.parent?.decision;
   useEffect(() => setOpen(false), [segment]);
   const siblings = segment.parent?.children ?? [];
+  const word = run.text.trimStart();
   return (
     <>
+      {word === '' ? '' : run.text.slice(0, run.text.length - word.length)}
       <button type="button" class="decided" aria-expanded={open} onClick={() => setOpen(!open)}>
-        {run.text}
+        {word === '' ? visibleToken(run.text) : word}
       </button>
       {open && (
         <span class="alternatives" role="group" aria-label="Alternatives">

@@ -42,11 +42,15 @@ function headline(run: Run): string {
   const finished = tree.finishedLeaves.length;
   const votes = tree.votes[0]?.votes ?? 0;
   const all = tree.votes.reduce((sum, vote) => sum + vote.votes, 0);
-  const agreed = all > 1 ? `${votes} of ${all} finished branches agree` : plural(finished, 'branch finished', 'branches finished');
-  if (!run.active) return [reason, finished > 0 ? agreed : 'No branch finished'].filter((text) => text !== null).join(' ');
+  const agreed =
+    all > 1 ? `${votes} of ${all} finished branches agree` : plural(finished, 'branch finished', 'branches finished');
+  if (!run.active)
+    return [reason, finished > 0 ? agreed : 'No branch finished'].filter((text) => text !== null).join(' ');
   if (tree.segments.size === 0) {
     const { prefill } = tree;
-    return prefill === null ? 'Reading the question' : `Reading the question: ${prefill.done} of ${prefill.total} tokens`;
+    return prefill === null
+      ? 'Reading the question'
+      : `Reading the question: ${prefill.done} of ${prefill.total} tokens`;
   }
   const needed = tree.needed === 'all' ? '' : ` of ${tree.needed}`;
   return `${plural(tree.count('live'), 'branch grows', 'branches grow')}, ${finished}${needed} finished`;

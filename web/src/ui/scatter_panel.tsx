@@ -33,6 +33,7 @@ export function ScatterPanel({ run, onRead }: { run: Run; onRead(leaf: Segment):
 
   const decisions = [...run.tree.segments.values()].filter((segment) => segment.decision !== null);
   const branch = run.tree.opening?.branch;
+  const counts = `${plural(run.tree.tokens, 'token')}, ${plural(decisions.length, 'decision')}`;
   return (
     <div class="scatter-panel">
       <p class="hint">
@@ -45,7 +46,7 @@ export function ScatterPanel({ run, onRead }: { run: Run; onRead(leaf: Segment):
         <canvas
           ref={canvas}
           role="img"
-          aria-label={`Entropy against varentropy of ${plural(run.tree.tokens, 'token')}, ${plural(decisions.length, 'decision')}. The table that follows has the decisions.`}
+          aria-label={`Entropy against varentropy of ${counts}. The table that follows has the decisions.`}
         />
         {tip !== null && (
           <Tooltip place={tip}>

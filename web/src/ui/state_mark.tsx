@@ -14,7 +14,13 @@ export function StateMark({ state, winner = false }: { state: SegmentState; winn
     diamond: <path d="M8 3l5 5-5 5-5-5z" class="filled" />,
   };
   return (
-    <svg class={`state-mark ${winner ? 'finished' : state}`} viewBox="0 0 16 16" width="16" height="16" aria-hidden="true">
+    <svg
+      class={`state-mark ${winner ? 'finished' : state}`}
+      viewBox="0 0 16 16"
+      width="16"
+      height="16"
+      aria-hidden="true"
+    >
       {shapes[glyph]}
     </svg>
   );

@@ -1,6 +1,15 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Run } from '../app/run';
-import { branchName, formatNats, formatShare, kStateWords, leafLength, plural, visibleToken, votesFor } from '../draw/words';
+import {
+  branchName,
+  formatNats,
+  formatShare,
+  kStateWords,
+  leafLength,
+  plural,
+  visibleToken,
+  votesFor,
+} from '../draw/words';
 import type { Segment, Tree } from '../model/tree';
 import { useChanges } from './hooks';
 
@@ -25,12 +34,16 @@ function inOrder(tree: Tree): Segment[] {
 }
 
 function describe(tree: Tree, segment: Segment): string {
-  const first = segment.parent === null ? '' : ` “${visibleToken(segment.pieces[0] ?? '')}” ${formatShare(Math.exp(segment.logprob.at(0)))},`;
+  const first =
+    segment.parent === null
+      ? ''
+      : ` “${visibleToken(segment.pieces[0] ?? '')}” ${formatShare(Math.exp(segment.logprob.at(0)))},`;
   const name = `${branchName(segment)}${first}`;
   if (segment.children.length > 0) {
     const { entropy, varentropy } = segment.decision ?? { entropy: NaN, varentropy: NaN };
     const count = plural(segment.children.length, 'alternative');
-    return `${name} ${plural(segment.length, 'token')}, then a decision with ${count}, entropy ${formatNats(entropy)}, varentropy ${formatNats(varentropy)}`;
+    const figures = `entropy ${formatNats(entropy)}, varentropy ${formatNats(varentropy)}`;
+    return `${name} ${plural(segment.length, 'token')}, then a decision with ${count}, ${figures}`;
   }
   if (segment.state === 'live') return `${name} ${kStateWords.live}`;
   const answer = segment.ending?.answer ?? '';
