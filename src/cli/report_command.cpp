@@ -5,7 +5,6 @@
 #include <filesystem>
 #include <limits>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -25,19 +24,19 @@ namespace {
 
 namespace report = eval::report;
 
-enum class Format { kHtml, kMarkdown, kCsv, kJson };
+enum class Format { kByName, kHtml, kMarkdown, kCsv, kJson };
 
 struct ReportFlags {
   std::vector<std::string> files;
   std::string output = "-";
-  std::optional<Format> format;
+  Format format = Format::kByName;
   report::LayoutOptions layout;
   bool check = false;
 };
 
 // What the output's name says, else Markdown: it reads well on a terminal.
 Format format_of(const ReportFlags& flags) {
-  if (flags.format) return *flags.format;
+  if (flags.format != Format::kByName) return flags.format;
   const std::string extension = std::filesystem::path(flags.output).extension().string();
   if (extension == ".html" || extension == ".htm") return Format::kHtml;
   if (extension == ".csv") return Format::kCsv;
@@ -54,6 +53,7 @@ std::string render(const report::Report& made, Format format) {
     case Format::kCsv:
       return to_csv(made);
     case Format::kJson:
+    case Format::kByName:
       break;
   }
   return to_json(made);
@@ -105,20 +105,10 @@ void add_report_command(CLI::App& app, int& exit_code) {
   command->add_option("files", flags->files, "results of dts eval")->type_name("FILE...");
   add_value(*command, "-o,--output", "FILE", "where to write it (default -: standard output)",
             [flags](const std::string& text) { flags->output = text; });
-  add_value(*command, "--format", "html|md|csv|json", "what to write (default: as the output's name says, else md)",
-            [flags](const std::string& text) {
-              if (text == "html") {
-                flags->format = Format::kHtml;
-              } else if (text == "md") {
-                flags->format = Format::kMarkdown;
-              } else if (text == "csv") {
-                flags->format = Format::kCsv;
-              } else if (text == "json") {
-                flags->format = Format::kJson;
-              } else {
-                throw usage_error(fmt::format("--format is '{}': it must be one of html|md|csv|json", text));
-              }
-            });
+  add_choice<Format>(
+      *command, "--format", flags->format,
+      {{"html", Format::kHtml}, {"md", Format::kMarkdown}, {"csv", Format::kCsv}, {"json", Format::kJson}},
+      "what to write (default: as the output's name says, else md)");
   command
       ->add_option_function<std::vector<std::string>>(
           "--case",

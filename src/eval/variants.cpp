@@ -4,10 +4,10 @@
 
 #include <array>
 #include <charconv>
-#include <functional>
 #include <limits>
 #include <nlohmann/json.hpp>
 #include <string_view>
+#include <vector>
 
 #include "dts/error.h"
 #include "eval/text.h"
@@ -20,67 +20,69 @@ struct Target {
   SearchOptions& base;
 };
 
-template <typename T>
-T parse(std::string_view spec, std::string_view name, std::string_view text) {
-  T value{};
-  const char* end = text.data() + text.size();
-  const auto [stop, status] = std::from_chars(text.data(), end, value);
-  if (stop == end && status == std::errc() && !text.empty()) return value;
-  throw usage_error(
-      fmt::format("--methods has {}: {} is {}: it must be a number", in_quotes(spec), name, in_quotes(text)));
-}
+constexpr std::array<std::string_view, 3> kCriteria = {"decision", "high-entropy", "either"};
+constexpr std::array<std::string_view, 2> kFreezes = {"temporary", "permanent"};
 
-constexpr std::array kCriteria = {"decision", "high-entropy", "either"};
-constexpr std::array kFreezes = {"temporary", "permanent"};
+// "tau-h=1.2" of a spec.
+struct Given {
+  std::string_view spec, name, text;
 
-template <typename Names>
-int parse_word(std::string_view spec, std::string_view name, std::string_view text, const Names& words) {
-  std::string known;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (text == words[i]) return static_cast<int>(i);
-    known += fmt::format("{}{}", known.empty() ? "" : ", ", words[i]);
+  template <typename T>
+  T number() const {
+    T value{};
+    const char* end = text.data() + text.size();
+    const auto [stop, status] = std::from_chars(text.data(), end, value);
+    if (stop != end || status != std::errc() || text.empty()) fail("a number");
+    return value;
   }
-  throw usage_error(
-      fmt::format("--methods has {}: {} is {}: it must be one of {}", in_quotes(spec), name, in_quotes(text), known));
-}
 
-void set(Target target, std::string_view spec, std::string_view name, std::string_view text) {
-  MethodOptions& numbers = target.numbers;
-  BranchRule& branch = numbers.branch;
-  const auto whole = [&] { return parse<int>(spec, name, text); };
-  const auto number = [&] { return parse<double>(spec, name, text); };
-  if (name == "votes") {
-    numbers.votes = whole();
-  } else if (name == "samples") {
-    numbers.samples = whole();
-  } else if (name == "branch-k") {
-    branch.k = whole();
-  } else if (name == "max-branches") {
-    branch.max_branches = whole();
-  } else if (name == "tau-v") {
-    branch.tau_v = number();
-  } else if (name == "tau-h") {
-    branch.tau_h = number();
-  } else if (name == "stat-temp") {
-    target.base.stat_temperature = static_cast<float>(number());
-  } else if (name == "criterion") {
-    branch.criterion = static_cast<Criterion>(parse_word(spec, name, text, kCriteria));
-  } else if (name == "freeze") {
-    branch.freeze = static_cast<Freeze>(parse_word(spec, name, text, kFreezes));
-  } else if (name == "warmup") {
-    numbers.warmup = whole();
-  } else if (name == "window") {
-    numbers.window = whole();
-  } else if (name == "consensus") {
-    numbers.consensus = number();
-  } else if (name == "adaptive") {
-    numbers.certainty = number();
-  } else {
-    throw usage_error(fmt::format(
-        "--methods has {}: there is no {}; there are votes, samples, branch-k, max-branches, tau-v, tau-h, stat-temp, "
-        "criterion, freeze, warmup, window, consensus and adaptive",
-        in_quotes(spec), in_quotes(name)));
+  template <typename T, std::size_t n>
+  T word(const std::array<std::string_view, n>& words) const {
+    std::string known;
+    for (std::size_t i = 0; i < n; ++i) {
+      if (text == words[i]) return static_cast<T>(i);
+      known += fmt::format("{}{}", known.empty() ? "one of " : ", ", words[i]);
+    }
+    fail(known);
   }
+
+  [[noreturn]] void fail(std::string_view should_be) const {
+    throw usage_error(
+        fmt::format("--methods has {}: {} is {}: it must be {}", in_quotes(spec), name, in_quotes(text), should_be));
+  }
+};
+
+// One name of a spec: how its text becomes a number of the method.
+struct Setting {
+  std::string_view name;
+  void (*set)(Target, const Given&);
+};
+
+constexpr std::array kSettings = {
+    Setting{"votes", [](Target t, const Given& given) { t.numbers.votes = given.number<int>(); }},
+    Setting{"samples", [](Target t, const Given& given) { t.numbers.samples = given.number<int>(); }},
+    Setting{"branch-k", [](Target t, const Given& given) { t.numbers.branch.k = given.number<int>(); }},
+    Setting{"max-branches", [](Target t, const Given& given) { t.numbers.branch.max_branches = given.number<int>(); }},
+    Setting{"tau-v", [](Target t, const Given& given) { t.numbers.branch.tau_v = given.number<double>(); }},
+    Setting{"tau-h", [](Target t, const Given& given) { t.numbers.branch.tau_h = given.number<double>(); }},
+    Setting{"stat-temp", [](Target t, const Given& given) { t.base.stat_temperature = given.number<float>(); }},
+    Setting{"criterion",
+            [](Target t, const Given& given) { t.numbers.branch.criterion = given.word<Criterion>(kCriteria); }},
+    Setting{"freeze", [](Target t, const Given& given) { t.numbers.branch.freeze = given.word<Freeze>(kFreezes); }},
+    Setting{"warmup", [](Target t, const Given& given) { t.numbers.warmup = given.number<int>(); }},
+    Setting{"window", [](Target t, const Given& given) { t.numbers.window = given.number<int>(); }},
+    Setting{"consensus", [](Target t, const Given& given) { t.numbers.consensus = given.number<double>(); }},
+    Setting{"adaptive", [](Target t, const Given& given) { t.numbers.certainty = given.number<double>(); }},
+};
+
+void set(Target target, const Given& given) {
+  std::vector<std::string> names;
+  for (const Setting& setting : kSettings) {
+    if (setting.name == given.name) return setting.set(target, given);
+    names.emplace_back(setting.name);
+  }
+  throw usage_error(fmt::format("--methods has {}: there is no {}; there are {}", in_quotes(given.spec),
+                                in_quotes(given.name), list_in_quotes(names)));
 }
 
 }  // namespace
@@ -97,7 +99,7 @@ SearchOptions parse_variant(const std::string& spec, MethodOptions numbers, Sear
     if (equals == std::string_view::npos) {
       throw usage_error(fmt::format("--methods has {}: after a colon it must be as tau-h=1.2", in_quotes(spec)));
     }
-    set({numbers, base}, spec, item.substr(0, equals), item.substr(equals + 1));
+    set({numbers, base}, {spec, item.substr(0, equals), item.substr(equals + 1)});
     rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);
   }
   base.method = make_method(name, numbers);

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
+#include <utility>
 
 #include "eval/report/layout_common.h"
 
@@ -45,6 +47,18 @@ std::vector<Headline> headlines(const Results& results) {
 }
 
 }  // namespace
+
+Table place_table(std::string key, std::string caption, const std::vector<Column>& columns) {
+  Table table{std::move(key), std::move(caption), {{"model", "model"}, {"dataset", "dataset"}}, {}};
+  table.columns.insert(table.columns.end(), columns.begin(), columns.end());
+  return table;
+}
+
+void add_row(Table& table, const Benchmark& benchmark, std::vector<Cell> cells) {
+  std::vector<Cell> row = {Cell::text(benchmark.model), Cell::text(benchmark.dataset)};
+  row.insert(row.end(), std::make_move_iterator(cells.begin()), std::make_move_iterator(cells.end()));
+  table.rows.push_back(std::move(row));
+}
 
 std::string place_name(const Results& results, const Benchmark& benchmark) {
   const bool models = results.models().size() > 1;

@@ -107,14 +107,12 @@ void add_case(Section& section, const Results& results, const Benchmark& benchma
 
 // How every method fared on the question, over all seeds.
 Table all_methods(const Benchmark& benchmark, const std::string& question) {
-  Table table{"case-" + question, fmt::format("Every method on {}", question), place_columns(), {}};
-  for (const Column& column : std::vector<Column>{{"question", "question"},
-                                                  {"method", "method"},
-                                                  {"seeds", "seeds", Unit::kCount},
-                                                  {"accuracy", "right (%)", Unit::kPercent},
-                                                  {"answers", "answers, by seed"}}) {
-    table.columns.push_back(column);
-  }
+  Table table = place_table("case-" + question, fmt::format("Every method on {}", question),
+                            {{"question", "question"},
+                             {"method", "method"},
+                             {"seeds", "seeds", Unit::kCount},
+                             {"accuracy", "right (%)", Unit::kPercent},
+                             {"answers", "answers, by seed"}});
   for (const MethodResults& method : benchmark.methods) {
     double score = 0;
     double rows = 0;
@@ -126,13 +124,9 @@ Table all_methods(const Benchmark& benchmark, const std::string& question) {
       answers += (answers.empty() ? "" : ", ") + (row->answer.empty() ? "none" : row->answer);
     }
     if (rows == 0) continue;
-    std::vector<Cell> row = place_cells(benchmark);
-    row.push_back(Cell::text(question));
-    row.push_back(Cell::text(method.name));
-    row.push_back(Cell::number(rows));
-    row.push_back(Cell::number(score / rows));
-    row.push_back(Cell::text(std::move(answers)));
-    table.rows.push_back(std::move(row));
+    add_row(table, benchmark,
+            {Cell::text(question), Cell::text(method.name), Cell::number(rows), Cell::number(score / rows),
+             Cell::text(std::move(answers))});
   }
   return table;
 }
@@ -142,8 +136,8 @@ Table all_methods(const Benchmark& benchmark, const std::string& question) {
 Section cases_section(const Results& results, const LayoutOptions& options) {
   Section section{"cases", "Case studies", "Figure 6 of the paper", "", {}, {}, {}, ""};
   section.text =
-      "One question, side by side. Sentences that a trace repeats word for word are marked. --case QUESTION shows any "
-      "other.";
+      "One question, side by side. Sentences that a trace repeats word for word are marked. --case QUESTION shows "
+      "any other.";
   constexpr std::size_t kMostCases = 4;
   if (options.cases.empty()) {
     for (const Benchmark& benchmark : results.benchmarks()) {
@@ -174,53 +168,6 @@ Section cases_section(const Results& results, const LayoutOptions& options) {
                                     options.seed ? fmt::format(" with seed {}", *options.seed) : ""));
     }
   }
-  return section;
-}
-
-Section settings_section(const Results& results) {
-  Section section{"settings", "How these figures were made", "", "", {}, {}, {}, ""};
-  section.text =
-      "Every figure is computed from the rows of the results file, which keep the whole tree of every question. "
-      "Intervals: "
-      "95%, percentile bootstrap, 2,000 resamples of whole questions, fixed seed. One sampler for all methods.";
-  Table table{"settings", "Settings", place_columns(), {}};
-  table.columns.push_back({"method", "method"});
-  table.columns.push_back({"settings", "settings"});
-  // What all methods of a benchmark share is said once.
-  for (const Benchmark& benchmark : results.benchmarks()) {
-    std::map<std::string, std::string> common;
-    const auto keep_common = [&](const MethodResults& method) {
-      for (auto it = common.begin(); it != common.end();) {
-        it = method.setting(it->first) == it->second ? std::next(it) : common.erase(it);
-      }
-    };
-    if (!benchmark.methods.empty()) common = benchmark.methods.front().settings;
-    for (const MethodResults& method : benchmark.methods) keep_common(method);
-    const auto add = [&](const std::string& name, const std::map<std::string, std::string>& settings) {
-      std::string text;
-      for (const auto& [key, value] : settings) {
-        if (key != "method") text += fmt::format("{}{} {}", text.empty() ? "" : "; ", key, value);
-      }
-      std::vector<Cell> row = place_cells(benchmark);
-      row.push_back(Cell::text(name));
-      row.push_back(Cell::text(std::move(text)));
-      table.rows.push_back(std::move(row));
-    };
-    add("all", common);
-    for (const MethodResults& method : benchmark.methods) {
-      std::map<std::string, std::string> own;
-      for (const auto& [key, value] : method.settings) {
-        if (common.count(key) == 0) own[key] = value;
-      }
-      if (benchmark.methods.size() > 1) add(method.name, own);
-    }
-  }
-  section.tables.push_back(std::move(table));
-  Table runs{"commands", "Commands", {{"started", "started"}, {"version", "dts"}, {"command", "command"}}, {}};
-  for (const StoredRun& run : results.runs()) {
-    runs.rows.push_back({Cell::text(run.started), Cell::text(run.version), Cell::text(run.command)});
-  }
-  if (!runs.rows.empty()) section.tables.push_back(std::move(runs));
   return section;
 }
 

@@ -9,11 +9,9 @@
 
 namespace dts::eval::report {
 
-inline std::vector<Column> place_columns() { return {{"model", "model"}, {"dataset", "dataset"}}; }
-
-inline std::vector<Cell> place_cells(const Benchmark& benchmark) {
-  return {Cell::text(benchmark.model), Cell::text(benchmark.dataset)};
-}
+// A table whose rows are about a model on a dataset: `columns` come after those two.
+Table place_table(std::string key, std::string caption, const std::vector<Column>& columns);
+void add_row(Table& table, const Benchmark& benchmark, std::vector<Cell> cells);
 
 // "model, dataset", without what all of them have in common.
 std::string place_name(const Results& results, const Benchmark& benchmark);

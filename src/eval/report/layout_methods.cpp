@@ -1,6 +1,8 @@
 // The sections that compare methods: accuracy, compute, radar.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "eval/report/figures.h"
 #include "eval/report/layout.h"
 #include "eval/report/layout_common.h"
@@ -11,53 +13,56 @@ namespace {
 constexpr const char* kEveryMethod =
     "--methods standard,self-consistency,deepconf-low,deepconf-high,dts-greedy,dts-stable";
 
+const Benchmark* find(const Results& results, const std::string& model, const std::string& dataset) {
+  const auto& all = results.benchmarks();
+  const auto found = std::find_if(all.begin(), all.end(),
+                                  [&](const Benchmark& b) { return b.model == model && b.dataset == dataset; });
+  return found == all.end() ? nullptr : &*found;
+}
+
+// The methods that a model was run with, each once.
+std::vector<const MethodResults*> methods_of(const Results& results, const std::string& model) {
+  std::vector<const MethodResults*> out;
+  for (const Benchmark& benchmark : results.benchmarks()) {
+    if (benchmark.model != model) continue;
+    for (const MethodResults& method : benchmark.methods) {
+      const bool known =
+          std::any_of(out.begin(), out.end(), [&](const MethodResults* other) { return other->label == method.label; });
+      if (!method.ablation && !known) out.push_back(&method);
+    }
+  }
+  return out;
+}
+
 // The paper's Table 1: a row for each method, accuracy and improvement for each dataset and on average. For one dataset
 // the table by method says it already.
 Table wide_table(const Results& results) {
   Table table{"table-1", "Accuracy (%) and improvement on standard decoding (points), by dataset", {}, {}};
   table.columns = {{"model", "model"}, {"method", "method"}};
+  const auto add_columns = [&table](const std::string& name) {
+    table.columns.push_back({name + "_accuracy", name, Unit::kPercent});
+    table.columns.push_back({name + "_improvement", "improve", Unit::kPoints});
+  };
   const std::vector<std::string> datasets = results.datasets();
-  for (const std::string& dataset : datasets) {
-    table.columns.push_back({dataset + "_accuracy", dataset, Unit::kPercent});
-    table.columns.push_back({dataset + "_improvement", "improve", Unit::kPoints});
-  }
-  table.columns.push_back({"average_accuracy", "average", Unit::kPercent});
-  table.columns.push_back({"average_improvement", "improve", Unit::kPoints});
+  for (const std::string& dataset : datasets) add_columns(dataset);
+  add_columns("average");
   const std::vector<Average> all = averages(results);
   for (const std::string& model : results.models()) {
     const std::size_t first = table.rows.size();
-    for (const Benchmark& named : results.benchmarks()) {
-      if (named.model != model) continue;
-      for (const MethodResults& method : named.methods) {
-        const auto same = [&](const std::vector<Cell>& row) { return row[1].value == Cell::text(method.name).value; };
-        if (method.ablation ||
-            std::any_of(table.rows.begin() + static_cast<std::ptrdiff_t>(first), table.rows.end(), same)) {
-          continue;
-        }
-        std::vector<Cell> row = {Cell::text(model), Cell::text(method.name)};
-        for (const std::string& dataset : datasets) {
-          Cell accuracy, improvement;
-          for (const Benchmark& benchmark : results.benchmarks()) {
-            if (benchmark.model != model || benchmark.dataset != dataset) continue;
-            if (const MethodResults* here = benchmark.find(method.label)) {
-              const Summary& summary = here->summary;
-              accuracy = Cell::interval(summary.accuracy);
-              improvement = Cell::interval(summary.difference);
-            }
-          }
-          row.push_back(std::move(accuracy));
-          row.push_back(std::move(improvement));
-        }
-        Cell average, gain;
-        for (const Average& one : all) {
-          if (one.model != model || one.method != method.label) continue;
-          average = Cell::interval(one.accuracy);
-          gain = Cell::interval(one.difference);
-        }
-        row.push_back(std::move(average));
-        row.push_back(std::move(gain));
-        table.rows.push_back(std::move(row));
+    for (const MethodResults* method : methods_of(results, model)) {
+      std::vector<Cell> row = {Cell::text(model), Cell::text(method->name)};
+      for (const std::string& dataset : datasets) {
+        const Benchmark* benchmark = find(results, model, dataset);
+        const MethodResults* here = benchmark == nullptr ? nullptr : benchmark->find(method->label);
+        row.push_back(here == nullptr ? Cell{} : Cell::interval(here->summary.accuracy));
+        row.push_back(here == nullptr ? Cell{} : Cell::interval(here->summary.difference));
       }
+      const auto average = std::find_if(all.begin(), all.end(), [&](const Average& one) {
+        return one.model == model && one.method == method->label;
+      });
+      row.push_back(average == all.end() ? Cell{} : Cell::interval(average->accuracy));
+      row.push_back(average == all.end() ? Cell{} : Cell::interval(average->difference));
+      table.rows.push_back(std::move(row));
     }
     for (std::size_t c = 2; c < table.columns.size(); c += 2) mark_best(table, first, c);
   }
@@ -69,22 +74,19 @@ Table wide_table(const Results& results) {
 Section accuracy_section(const Results& results) {
   Section section{"accuracy", "Accuracy", "Table 1 of the paper", "", {}, {}, {}, ""};
   section.text =
-      "Right answers, as the mean over questions and seeds (avg@n, n being the seeds). Brackets are 95% intervals from "
-      "a "
-      "bootstrap that resamples whole questions; differences are against standard decoding on the same question with "
-      "the same seed. maj@n: the seeds' answers vote. pass@n: at least one seed is right. Any right: a trajectory that "
-      "finished, chosen or not, is right.";
-  Table table{"methods", "Accuracy by method", place_columns(), {}};
-  for (const Column& column : std::vector<Column>{{"method", "method"},
-                                                  {"accuracy", "accuracy, avg@n (%)", Unit::kPercent},
-                                                  {"difference", "against standard", Unit::kPoints},
-                                                  {"majority", "maj@n (%)", Unit::kPercent},
-                                                  {"pass", "pass@n (%)", Unit::kPercent},
-                                                  {"any_right", "any right (%)", Unit::kPercent},
-                                                  {"questions", "questions", Unit::kCount},
-                                                  {"seeds", "n", Unit::kCount}}) {
-    table.columns.push_back(column);
-  }
+      "Right answers, as the mean over questions and seeds (avg@n, n being the seeds). Brackets are 95% intervals "
+      "from a bootstrap that resamples whole questions; differences are against standard decoding on the same "
+      "question with the same seed. maj@n: the seeds' answers vote. pass@n: at least one seed is right. Any right: "
+      "a trajectory that finished, chosen or not, is right.";
+  Table table = place_table("methods", "Accuracy by method",
+                            {{"method", "method"},
+                             {"accuracy", "accuracy, avg@n (%)", Unit::kPercent},
+                             {"difference", "against standard", Unit::kPoints},
+                             {"majority", "maj@n (%)", Unit::kPercent},
+                             {"pass", "pass@n (%)", Unit::kPercent},
+                             {"any_right", "any right (%)", Unit::kPercent},
+                             {"questions", "questions", Unit::kCount},
+                             {"seeds", "n", Unit::kCount}});
   bool compared = false;
   for (const Benchmark& benchmark : results.benchmarks()) {
     const std::size_t first = table.rows.size();
@@ -94,14 +96,10 @@ Section accuracy_section(const Results& results) {
       const Summary& s = method.summary;
       if (method.label == kBaseline) chart.reference = s.accuracy.mean;
       chart.dots.push_back({method.method, method.name, s.accuracy});
-      std::vector<Cell> row = place_cells(benchmark);
-      for (Cell& cell : std::vector<Cell>{
-               Cell::text(method.name), Cell::interval(s.accuracy), Cell::interval(s.difference),
+      add_row(table, benchmark,
+              {Cell::text(method.name), Cell::interval(s.accuracy), Cell::interval(s.difference),
                Cell::interval(s.majority), Cell::interval(s.pass), Cell::interval(s.any_right),
-               Cell::number(static_cast<double>(s.questions)), Cell::number(static_cast<double>(s.seeds))}) {
-        row.push_back(std::move(cell));
-      }
-      table.rows.push_back(std::move(row));
+               Cell::number(static_cast<double>(s.questions)), Cell::number(static_cast<double>(s.seeds))});
       compared = compared || s.difference.has_value();
     }
     mark_best(table, first, 3);
@@ -120,28 +118,23 @@ Section compute_section(const Results& results) {
   section.text =
       "Compute is estimated from the model's size and from every token that it evaluated, prompt included, over all "
       "branches. Tokens are means a question: over all branches as if each had been decoded alone; unique, which is "
-      "what "
-      "was decoded; on the critical path, which is the number of steps; of the trajectory that was chosen. Seconds are "
-      "those a question saw while others shared the engine. No end: no trajectory of the question ended within the "
-      "token "
-      "budget. Truncated: trajectories, of those that ran to an end, that reached the budget. No answer: finished, but "
-      "no "
-      "answer was found.";
-  Table table{"cost", "What an answer costs", place_columns(), {}};
-  for (const Column& column : std::vector<Column>{{"method", "method"},
-                                                  {"accuracy", "accuracy (%)", Unit::kPercent},
-                                                  {"flops", "compute", Unit::kFlops},
-                                                  {"branch_tokens", "tokens, all branches", Unit::kCount},
-                                                  {"unique_tokens", "unique", Unit::kCount},
-                                                  {"steps", "critical path", Unit::kCount},
-                                                  {"chosen_tokens", "chosen", Unit::kCount},
-                                                  {"branch_events", "decisions", Unit::kMean},
-                                                  {"seconds", "seconds", Unit::kSeconds},
-                                                  {"unfinished", "no end (%)", Unit::kPercent},
-                                                  {"truncated", "truncated (%)", Unit::kPercent},
-                                                  {"unextracted", "no answer (%)", Unit::kPercent}}) {
-    table.columns.push_back(column);
-  }
+      "what was decoded; on the critical path, which is the number of steps; of the trajectory that was chosen. "
+      "Seconds are those a question saw while others shared the engine. No end: no trajectory of the question ended "
+      "within the token budget. Truncated: trajectories, of those that ran to an end, that reached the budget. No "
+      "answer: finished, but no answer was found.";
+  Table table = place_table("cost", "What an answer costs",
+                            {{"method", "method"},
+                             {"accuracy", "accuracy (%)", Unit::kPercent},
+                             {"flops", "compute", Unit::kFlops},
+                             {"branch_tokens", "tokens, all branches", Unit::kCount},
+                             {"unique_tokens", "unique", Unit::kCount},
+                             {"steps", "critical path", Unit::kCount},
+                             {"chosen_tokens", "chosen", Unit::kCount},
+                             {"branch_events", "decisions", Unit::kMean},
+                             {"seconds", "seconds", Unit::kSeconds},
+                             {"unfinished", "no end (%)", Unit::kPercent},
+                             {"truncated", "truncated (%)", Unit::kPercent},
+                             {"unextracted", "no answer (%)", Unit::kPercent}});
   const std::vector<std::string> models = results.models();
   for (const std::string& dataset : results.datasets()) {
     ScatterChart chart{results.datasets().size() > 1 ? dataset : "", "compute a question", "accuracy, %", models, {}};
@@ -155,15 +148,11 @@ Section compute_section(const Results& results) {
         if (s.flops.low > 0) {
           chart.points.push_back({method.method, method.name, group, s.flops, s.accuracy});
         }
-        std::vector<Cell> row = place_cells(benchmark);
-        for (Cell& cell : std::vector<Cell>{
-                 Cell::text(method.name), Cell::interval(s.accuracy), Cell::interval(s.flops),
+        add_row(table, benchmark,
+                {Cell::text(method.name), Cell::interval(s.accuracy), Cell::interval(s.flops),
                  Cell::number(s.branch_tokens), Cell::number(s.unique_tokens), Cell::number(s.steps),
                  Cell::number(s.chosen_tokens), Cell::number(s.branch_events), Cell::number(s.seconds),
-                 Cell::number(s.unfinished.mean), Cell::number(s.truncated), Cell::number(s.unextracted)}) {
-          row.push_back(std::move(cell));
-        }
-        table.rows.push_back(std::move(row));
+                 Cell::number(s.unfinished.mean), Cell::number(s.truncated), Cell::number(s.unextracted)});
       }
     }
     if (!chart.points.empty()) section.charts.emplace_back(std::move(chart));

@@ -12,23 +12,19 @@ namespace {
 struct Pair {
   std::string first, second;  // labels
   std::string key, caption;
-  Unit unit = Unit::kPercent;
 };
 
 void add_versus(Section& section, const Results& results, const Pair& pair,
                 const std::function<double(const Row&)>& value, bool by_task) {
-  Table table{pair.key, pair.caption, place_columns(), {}};
-  table.columns.push_back({"first", pair.first, pair.unit});
-  table.columns.push_back({"second", pair.second, pair.unit});
-  table.columns.push_back({"difference", "difference", Unit::kPoints});
+  Table table = place_table(pair.key, pair.caption,
+                            {{"first", pair.first, Unit::kPercent},
+                             {"second", pair.second, Unit::kPercent},
+                             {"difference", "difference", Unit::kPoints}});
   for (const Benchmark& benchmark : results.benchmarks()) {
     const std::optional<Versus> found = versus(benchmark, pair.first, pair.second, value, by_task);
     if (!found) continue;
-    std::vector<Cell> row = place_cells(benchmark);
-    row.push_back(Cell::interval(found->first));
-    row.push_back(Cell::interval(found->second));
-    row.push_back(Cell::interval(found->difference));
-    table.rows.push_back(std::move(row));
+    add_row(table, benchmark,
+            {Cell::interval(found->first), Cell::interval(found->second), Cell::interval(found->difference)});
   }
   if (!table.rows.empty()) section.tables.push_back(std::move(table));
 }
@@ -51,15 +47,10 @@ LineChart length_chart(const std::string& title, const std::vector<LengthBin>& p
 void add_bins(Table& table, const Benchmark& benchmark, const std::string& by, const std::vector<LengthBin>& bins) {
   for (std::size_t i = 0; i < bins.size(); ++i) {
     const LengthBin& bin = bins[i];
-    std::vector<Cell> row = place_cells(benchmark);
-    row.push_back(Cell::text(by));
-    row.push_back(Cell::text(fmt::format("{} of {}", i + 1, bins.size())));
-    row.push_back(Cell::number(static_cast<double>(bin.samples)));
-    row.push_back(Cell::number(bin.mean_length));
-    row.push_back(Cell::number(bin.shortest));
-    row.push_back(Cell::number(bin.longest));
-    row.push_back(Cell::interval(bin.accuracy));
-    table.rows.push_back(std::move(row));
+    add_row(table, benchmark,
+            {Cell::text(by), Cell::text(fmt::format("{} of {}", i + 1, bins.size())),
+             Cell::number(static_cast<double>(bin.samples)), Cell::number(bin.mean_length), Cell::number(bin.shortest),
+             Cell::number(bin.longest), Cell::interval(bin.accuracy)});
   }
 }
 
@@ -69,8 +60,7 @@ Section repetition_section(const Results& results) {
   Section section{"repetition", "Repetition rate", "Table 2 of the paper", "", {}, {}, {}, ""};
   section.text =
       "Share of questions on which no trajectory ended within the token budget, which is how the paper recognises "
-      "endless "
-      "repetition. Lower is better.";
+      "endless repetition. Lower is better.";
   const auto unfinished = [](const Row& row) { return row.finished ? 0.0 : 1.0; };
   add_versus(section, results, {"standard", "dts-greedy", "repetition-greedy", "Repetition rate (%), DTS-Greedy"},
              unfinished, false);
@@ -86,8 +76,7 @@ Section selection_section(const Results& results) {
   Section section{"selection", "Max-logit against early stopping", "Table 3 of the paper", "", {}, {}, {}, ""};
   section.text =
       "The same tree, another choice: the trajectory with the highest log-probability per token, against the first "
-      "that "
-      "finished (DTS-Greedy) and the vote of the first eight (DTS-Stable).";
+      "that finished (DTS-Greedy) and the vote of the first eight (DTS-Stable).";
   const auto score = [](const Row& row) { return row.score; };
   add_versus(section, results, {"max-logit", "dts-greedy", "selection-greedy", "Accuracy (%), DTS-Greedy"}, score,
              true);
@@ -103,24 +92,20 @@ Section selection_section(const Results& results) {
 Section criterion_section(const Results& results) {
   Section section{"criterion", "What makes a decision token", "Table 4 of the paper", "", {}, {}, {}, ""};
   section.text = "Accuracy with other criteria and thresholds for branching, and what they cost.";
-  Table table{"criterion", "Accuracy (%) by criterion", place_columns(), {}};
-  for (const Column& column : std::vector<Column>{{"rule", "a token is a decision when"},
-                                                  {"greedy", "dts-greedy (%)", Unit::kPercent},
-                                                  {"stable", "dts-stable (%)", Unit::kPercent},
-                                                  {"stable_events", "decisions", Unit::kMean},
-                                                  {"stable_unique_tokens", "unique tokens", Unit::kCount}}) {
-    table.columns.push_back(column);
-  }
+  Table table = place_table("criterion", "Accuracy (%) by criterion",
+                            {{"rule", "a token is a decision when"},
+                             {"greedy", "dts-greedy (%)", Unit::kPercent},
+                             {"stable", "dts-stable (%)", Unit::kPercent},
+                             {"stable_events", "decisions", Unit::kMean},
+                             {"stable_unique_tokens", "unique tokens", Unit::kCount}});
   for (const Benchmark& benchmark : results.benchmarks()) {
     const std::size_t first = table.rows.size();
     for (const CriterionRow& one : criteria(benchmark)) {
-      std::vector<Cell> row = place_cells(benchmark);
-      row.push_back(Cell::text(rule_text(one)));
-      row.push_back(one.greedy ? Cell::interval(one.greedy->accuracy) : Cell{});
-      row.push_back(one.stable ? Cell::interval(one.stable->accuracy) : Cell{});
-      row.push_back(one.stable ? Cell::number(one.stable->branch_events) : Cell{});
-      row.push_back(one.stable ? Cell::number(one.stable->unique_tokens) : Cell{});
-      table.rows.push_back(std::move(row));
+      add_row(table, benchmark,
+              {Cell::text(rule_text(one)), one.greedy ? Cell::interval(one.greedy->accuracy) : Cell{},
+               one.stable ? Cell::interval(one.stable->accuracy) : Cell{},
+               one.stable ? Cell::number(one.stable->branch_events) : Cell{},
+               one.stable ? Cell::number(one.stable->unique_tokens) : Cell{}});
     }
     mark_best(table, first, 3);
     mark_best(table, first, 4);
@@ -140,23 +125,19 @@ Section length_section(const Results& results) {
   Section section{"length", "Length and accuracy", "Figure 2 of the paper", "", {}, {}, {}, ""};
   section.text =
       "Independent samples of standard decoding in order of their length, cut into tenths. Pooled: all problems "
-      "together, "
-      "as in the paper. Within: each problem's samples among themselves, so that hard problems having long traces does "
-      "not "
-      "count. A sample that reached the token budget counts as wrong.";
-  Table table{"length", "Accuracy (%) by length", place_columns(), {}};
-  for (const Column& column : std::vector<Column>{{"by", "tenths"},
-                                                  {"bin", "tenth"},
-                                                  {"samples", "samples", Unit::kCount},
-                                                  {"mean_length", "mean length", Unit::kCount},
-                                                  {"shortest", "from", Unit::kCount},
-                                                  {"longest", "to", Unit::kCount},
-                                                  {"accuracy", "accuracy (%)", Unit::kPercent}}) {
-    table.columns.push_back(column);
-  }
-  Table gains{"length-difference", "Shortest less longest tenth of each problem (points)", place_columns(), {}};
-  gains.columns.push_back({"samples", "samples", Unit::kCount});
-  gains.columns.push_back({"difference", "shortest less longest", Unit::kPoints});
+      "together, as in the paper. Within: each problem's samples among themselves, so that hard problems having "
+      "long traces does not count. A sample that reached the token budget counts as wrong.";
+  Table table = place_table("length", "Accuracy (%) by length",
+                            {{"by", "tenths"},
+                             {"bin", "tenth"},
+                             {"samples", "samples", Unit::kCount},
+                             {"mean_length", "mean length", Unit::kCount},
+                             {"shortest", "from", Unit::kCount},
+                             {"longest", "to", Unit::kCount},
+                             {"accuracy", "accuracy (%)", Unit::kPercent}});
+  Table gains =
+      place_table("length-difference", "Shortest less longest tenth of each problem (points)",
+                  {{"samples", "samples", Unit::kCount}, {"difference", "shortest less longest", Unit::kPoints}});
   for (const Benchmark& benchmark : results.benchmarks()) {
     const std::optional<LengthStudy> study = length_study(benchmark);
     if (!study || study->pooled.size() < 10) continue;  // too few for tenths
@@ -165,10 +146,8 @@ Section length_section(const Results& results) {
     if (study->within.empty()) continue;
     section.charts.emplace_back(length_chart(place_name(results, benchmark) + ", within problems", study->within));
     add_bins(table, benchmark, "within", study->within);
-    std::vector<Cell> row = place_cells(benchmark);
-    row.push_back(Cell::number(static_cast<double>(study->samples)));
-    row.push_back(Cell::interval(study->shortest_less_longest));
-    gains.rows.push_back(std::move(row));
+    add_row(gains, benchmark,
+            {Cell::number(static_cast<double>(study->samples)), Cell::interval(study->shortest_less_longest)});
   }
   if (table.rows.empty()) {
     section.missing =
@@ -183,16 +162,13 @@ Section length_section(const Results& results) {
 Section samples_section(const Results& results) {
   Section section{"samples", "What more samples bring", "avg@n, maj@k, pass@k", "", {}, {}, {}, ""};
   section.text =
-      "Independent samples of standard decoding. maj@k: k of them vote (the mean over disjoint groups of k). pass@k: "
-      "at "
-      "least one of k is right, estimated without bias. k = 1 of pass@k is avg@n.";
-  Table table{"samples", "maj@k and pass@k (%)", place_columns(), {}};
-  for (const Column& column : std::vector<Column>{{"n", "n", Unit::kCount},
-                                                  {"k", "k", Unit::kCount},
-                                                  {"majority", "maj@k (%)", Unit::kPercent},
-                                                  {"pass", "pass@k (%)", Unit::kPercent}}) {
-    table.columns.push_back(column);
-  }
+      "Independent samples of standard decoding. maj@k: k of them vote (the mean over disjoint groups of k). "
+      "pass@k: at least one of k is right, estimated without bias. k = 1 of pass@k is avg@n.";
+  Table table = place_table("samples", "maj@k and pass@k (%)",
+                            {{"n", "n", Unit::kCount},
+                             {"k", "k", Unit::kCount},
+                             {"majority", "maj@k (%)", Unit::kPercent},
+                             {"pass", "pass@k (%)", Unit::kPercent}});
   for (const Benchmark& benchmark : results.benchmarks()) {
     const std::optional<SamplingCurve> curve = sampling_curve(benchmark);
     if (!curve) continue;
@@ -200,12 +176,9 @@ Section samples_section(const Results& results) {
     for (const SamplingCurve::Point& point : curve->points) {
       chart.series[0].points.emplace_back(point.k, point.majority);
       chart.series[1].points.emplace_back(point.k, point.pass);
-      std::vector<Cell> row = place_cells(benchmark);
-      row.push_back(Cell::number(curve->n));
-      row.push_back(Cell::number(point.k));
-      row.push_back(Cell::interval(point.majority));
-      row.push_back(Cell::interval(point.pass));
-      table.rows.push_back(std::move(row));
+      add_row(
+          table, benchmark,
+          {Cell::number(curve->n), Cell::number(point.k), Cell::interval(point.majority), Cell::interval(point.pass)});
     }
     section.charts.emplace_back(std::move(chart));
   }
