@@ -60,11 +60,20 @@ export async function startProxy(targetPort) {
   };
 }
 
+/** Chromium's program: $DTS_CHROMIUM, else along the path. Without one there is nothing to test: exit code 77. */
+function findChromium() {
+  const names = ['chromium', 'chromium-browser', 'google-chrome'];
+  const places = (process.env.PATH ?? '').split(delimiter).flatMap((folder) => names.map((name) => join(folder, name)));
+  const found = [process.env.DTS_CHROMIUM ?? '', ...places].find((path) => path !== '' && existsSync(path));
+  if (found !== undefined) return found;
+  console.error('skipped: there is no Chromium here; apt-get install chromium, or name one in DTS_CHROMIUM');
+  process.exit(77);
+}
+
+const executablePath = findChromium();
+
 export function launchBrowser() {
-  return chromium.launch({
-    executablePath: process.env.DTS_CHROMIUM || undefined,
-    args: ["--no-sandbox"],
-  });
+  return chromium.launch({ executablePath, args: ['--no-sandbox'] });
 }
 
 /** A page that fails its test when it complains. `expected`: complaints that belong to the test. */
