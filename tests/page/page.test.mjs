@@ -1,11 +1,11 @@
 /** The page in a browser, against the program and its built-in model. */
-import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { after, before, describe, it } from "node:test";
-import { accessibilityProblems, launchBrowser, openPage, startProxy, startServer, stopServers } from "./support.mjs";
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, describe, it } from 'node:test';
+import { accessibilityProblems, launchBrowser, openPage, startProxy, startServer, stopServers } from './support.mjs';
 
 const kQuestion =
-  "Mara has 87 plates. Nora has 26 fewer plates than Mara. Ella has 37 fewer plates than Nora. Theo has 3 times as many plates as Ella. How many plates do they have together?";
+  'Mara has 87 plates. Nora has 26 fewer plates than Mara. Ella has 37 fewer plates than Nora. Theo has 3 times as many plates as Ella. How many plates do they have together?';
 const kLost = /ERR_CONNECTION|ERR_EMPTY_RESPONSE|ERR_INCOMPLETE_CHUNKED|ERR_SOCKET|ERR_NETWORK/;
 
 let server;
@@ -18,351 +18,351 @@ after(async () => {
   await stopServers();
 });
 
-const ready = (page) => page.waitForSelector(".server.there");
-const label = (page) => page.locator(".answer .label").textContent();
-const ended = (page) => page.waitForFunction(() => document.querySelector(".answer .label")?.textContent === "Answer");
+const ready = (page) => page.waitForSelector('.server.there');
+const label = (page) => page.locator('.answer .label').textContent();
+const ended = (page) => page.waitForFunction(() => document.querySelector('.answer .label')?.textContent === 'Answer');
 
 async function ask(page, question = kQuestion) {
   await ready(page);
-  await page.getByLabel("Question", { exact: true }).fill(question);
-  await page.getByRole("button", { name: "Ask", exact: true }).click();
+  await page.getByLabel('Question', { exact: true }).fill(question);
+  await page.getByRole('button', { name: 'Ask', exact: true }).click();
 }
 
 /** Branches everywhere and stops nowhere: takes a while. */
 async function askAtLength(page) {
   await ready(page);
-  await page.getByLabel("Question", { exact: true }).fill(kQuestion);
-  await page.getByLabel("Varentropy ≥", { exact: true }).fill("0");
-  await page.getByLabel("Entropy ≤", { exact: true }).fill("100");
-  await page.getByLabel("Votes", { exact: true }).fill("1000");
-  await page.getByRole("button", { name: "Ask", exact: true }).click();
-  await page.waitForFunction(() => document.querySelectorAll("[role=treeitem]").length > 10);
+  await page.getByLabel('Question', { exact: true }).fill(kQuestion);
+  await page.getByLabel('Varentropy ≥', { exact: true }).fill('0');
+  await page.getByLabel('Entropy ≤', { exact: true }).fill('100');
+  await page.getByLabel('Votes', { exact: true }).fill('1000');
+  await page.getByRole('button', { name: 'Ask', exact: true }).click();
+  await page.waitForFunction(() => document.querySelectorAll('[role=treeitem]').length > 10);
 }
 
-const runId = (page) => page.evaluate(() => new URLSearchParams(location.hash.slice(1)).get("run"));
+const runId = (page) => page.evaluate(() => new URLSearchParams(location.hash.slice(1)).get('run'));
 
-describe("a question", () => {
-  it("grows a tree, and its votes give the answer", async () => {
+describe('a question', () => {
+  it('grows a tree, and its votes give the answer', async () => {
     const page = await openPage(browser, server.url);
     await ask(page);
     await ended(page);
     const tree = await (await fetch(`${server.url}v1/trees/${await runId(page)}`)).json();
-    assert.equal(await page.locator(".answer .value").textContent(), tree.answer);
-    const votes = await page.locator(".vote-count").allTextContents();
+    assert.equal(await page.locator('.answer .value').textContent(), tree.answer);
+    const votes = await page.locator('.vote-count').allTextContents();
     assert.deepEqual(
       votes.map(Number),
       tree.votes.map((vote) => vote.votes),
     );
-    await page.waitForFunction((n) => document.querySelectorAll("[role=treeitem]").length === n, tree.segments.length);
+    await page.waitForFunction((n) => document.querySelectorAll('[role=treeitem]').length === n, tree.segments.length);
     const winner = tree.segments[tree.finished[tree.winner].leaf];
-    const tail = winner.text.slice(winner.text.indexOf("</think>") + 8).trim();
-    assert.equal((await page.locator(".part.answer .text-block").textContent()).trim(), tail);
-    const decided = await page.locator(".decided").count();
+    const tail = winner.text.slice(winner.text.indexOf('</think>') + 8).trim();
+    assert.equal((await page.locator('.part.answer .text-block').textContent()).trim(), tail);
+    const decided = await page.locator('.decided').count();
     let depth = 0;
     for (let at = winner; at.parent !== null; at = tree.segments[at.parent]) ++depth;
     assert.equal(decided, depth);
     await page.finish();
   });
 
-  it("leads from a decision in the text to its alternatives", async () => {
+  it('leads from a decision in the text to its alternatives', async () => {
     const page = await openPage(browser, server.url);
     await ask(page);
     await ended(page);
-    const title = page.locator(".reader h3");
+    const title = page.locator('.reader h3');
     const before = await title.textContent();
-    await page.locator(".decided").first().click();
-    await page.locator(".alternatives .alternative:not([aria-current])").first().click();
+    await page.locator('.decided').first().click();
+    await page.locator('.alternatives .alternative:not([aria-current])').first().click();
     assert.notEqual(await title.textContent(), before);
     await page.finish();
   });
 
-  it("is drawn where it can be pointed at", async () => {
+  it('is drawn where it can be pointed at', async () => {
     const page = await openPage(browser, server.url);
     await ask(page);
     await ended(page);
     await page.waitForTimeout(800); // until rows have moved to their places
-    const { width, height } = await page.locator(".canvas-box").boundingBox();
+    const { width, height } = await page.locator('.canvas-box').boundingBox();
     const seen = new Set();
     for (let y = 40; y < height - 20; y += 8) {
-      await page.locator(".canvas-box canvas").hover({ position: { x: Math.min(width - 10, width * 0.72), y } });
-      const tip = page.locator(".tooltip strong");
+      await page.locator('.canvas-box canvas').hover({ position: { x: Math.min(width - 10, width * 0.72), y } });
+      const tip = page.locator('.tooltip strong');
       if ((await tip.count()) > 0) seen.add(await tip.textContent());
     }
-    assert.ok(seen.size >= 5, `pointed at ${[...seen].join("; ")}`);
+    assert.ok(seen.size >= 5, `pointed at ${[...seen].join('; ')}`);
     await page.finish();
   });
 
-  it("can be saved as JSON and as SVG", async () => {
+  it('can be saved as JSON and as SVG', async () => {
     const page = await openPage(browser, server.url);
     await ask(page);
     await ended(page);
     const save = async (name) => {
-      const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name }).click()]);
-      return readFileSync(await download.path(), "utf8");
+      const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name }).click()]);
+      return readFileSync(await download.path(), 'utf8');
     };
-    assert.equal(JSON.parse(await save("Save the tree as JSON")).format, "dts-tree");
-    const svg = await save("Save the drawing as SVG");
+    assert.equal(JSON.parse(await save('Save the tree as JSON')).format, 'dts-tree');
+    const svg = await save('Save the drawing as SVG');
     const parsed = await page.evaluate((text) => {
-      const root = new DOMParser().parseFromString(text, "image/svg+xml").documentElement;
-      return { name: root.nodeName, paths: root.querySelectorAll("path").length };
+      const root = new DOMParser().parseFromString(text, 'image/svg+xml').documentElement;
+      return { name: root.nodeName, paths: root.querySelectorAll('path').length };
     }, svg);
-    assert.equal(parsed.name, "svg");
+    assert.equal(parsed.name, 'svg');
     assert.ok(parsed.paths > 10);
     await page.finish();
   });
 
-  it("can be asked with other methods and numbers", async () => {
+  it('can be asked with other methods and numbers', async () => {
     const page = await openPage(browser, server.url);
     await ready(page);
-    await page.getByLabel("Method").selectOption("self-consistency");
-    await page.getByLabel("Votes", { exact: true }).fill("3");
-    await page.getByText("Sampling and seed").click();
-    await page.getByLabel("Seed", { exact: true }).fill("7");
+    await page.getByLabel('Method').selectOption('self-consistency');
+    await page.getByLabel('Votes', { exact: true }).fill('3');
+    await page.getByText('Sampling and seed').click();
+    await page.getByLabel('Seed', { exact: true }).fill('7');
     await ask(page);
     await ended(page);
     const tree = await (await fetch(`${server.url}v1/trees/${await runId(page)}`)).json();
-    assert.equal(tree.method.name, "self-consistency");
+    assert.equal(tree.method.name, 'self-consistency');
     assert.equal(tree.method.width, 3);
     assert.equal(tree.seed, 7);
-    assert.equal(await page.locator("[role=treeitem]").count(), 3);
+    assert.equal(await page.locator('[role=treeitem]').count(), 3);
     await page.finish();
   });
 
-  it("stays in the history, through a reload too", async () => {
+  it('stays in the history, through a reload too', async () => {
     const page = await openPage(browser, server.url);
-    await ask(page, "Find the value of (66 - 36) x 8 - 14 + 86.");
+    await ask(page, 'Find the value of (66 - 36) x 8 - 14 + 86.');
     await ended(page);
-    const first = await page.locator(".answer .value").textContent();
+    const first = await page.locator('.answer .value').textContent();
     await ask(page);
     await ended(page);
-    await page.locator(".history > .entries button").nth(1).click();
-    assert.equal(await page.locator(".answer .value").textContent(), first);
+    await page.locator('.history > .entries button').nth(1).click();
+    assert.equal(await page.locator('.answer .value').textContent(), first);
     await page.reload();
     await ended(page);
-    assert.equal(await page.locator(".answer .value").textContent(), first);
-    assert.equal(await page.locator(".history > .entries button").count(), 2);
+    assert.equal(await page.locator('.answer .value').textContent(), first);
+    assert.equal(await page.locator('.history > .entries button').count(), 2);
     await page.finish();
   });
 });
 
-describe("two branches", () => {
-  it("stand side by side, with where they part", async () => {
+describe('two branches', () => {
+  it('stand side by side, with where they part', async () => {
     const page = await openPage(browser, server.url);
     await ask(page);
     await ended(page);
-    await page.getByLabel("Compare with").selectOption({ index: 3 });
-    const columns = await page.locator(".column .branch-text").allTextContents();
+    await page.getByLabel('Compare with').selectOption({ index: 3 });
+    const columns = await page.locator('.column .branch-text').allTextContents();
     assert.equal(columns.length, 2);
     assert.notEqual(columns[0], columns[1]);
-    assert.match(await page.locator(".parting").textContent(), /They part at token \d+, where entropy is/);
+    assert.match(await page.locator('.parting').textContent(), /They part at token \d+, where entropy is/);
     await page.finish();
   });
 });
 
-describe("cancelling", () => {
-  it("ends the run and says so", async () => {
+describe('cancelling', () => {
+  it('ends the run and says so', async () => {
     const page = await openPage(browser, server.url);
     await askAtLength(page);
-    await page.getByRole("button", { name: "Cancel" }).click();
+    await page.getByRole('button', { name: 'Cancel' }).click();
     await ended(page);
-    assert.match(await page.locator(".answer .hint").textContent(), /Cancelled/);
+    assert.match(await page.locator('.answer .hint').textContent(), /Cancelled/);
     const trees = await (await fetch(`${server.url}v1/trees`)).json();
     assert.equal(
-      trees.data.find(({ id }) => id === decodeURIComponent(page.url().split("run=")[1])).state,
-      "cancelled",
+      trees.data.find(({ id }) => id === decodeURIComponent(page.url().split('run=')[1])).state,
+      'cancelled',
     );
-    assert.equal(await page.locator("[role=treeitem]").filter({ hasText: "growing" }).count(), 0);
+    assert.equal(await page.locator('[role=treeitem]').filter({ hasText: 'growing' }).count(), 0);
     await ask(page);
     await page.finish();
   });
 });
 
-describe("a server that goes away", () => {
-  it("is missed, and found again", async () => {
+describe('a server that goes away', () => {
+  it('is missed, and found again', async () => {
     const mortal = await startServer();
     const page = await openPage(browser, mortal.url, { expected: [kLost, /404/] });
     await askAtLength(page);
-    const seen = await page.locator("[role=treeitem]").count();
+    const seen = await page.locator('[role=treeitem]').count();
     await mortal.stop();
-    await page.getByText("The server cannot be reached").first().waitFor();
-    await startServer("--port", String(mortal.port));
+    await page.getByText('The server cannot be reached').first().waitFor();
+    await startServer('--port', String(mortal.port));
     await ready(page);
-    await page.locator(".error", { hasText: "The server no longer has this run" }).waitFor();
-    assert.equal(await page.locator(".banner").count(), 0);
-    assert.ok((await page.locator("[role=treeitem]").count()) >= seen, "what had arrived stays");
+    await page.locator('.error', { hasText: 'The server no longer has this run' }).waitFor();
+    assert.equal(await page.locator('.banner').count(), 0);
+    assert.ok((await page.locator('[role=treeitem]').count()) >= seen, 'what had arrived stays');
     await ask(page);
-    await page.waitForFunction(() => document.querySelector(".answer .label")?.textContent !== "Answer");
-    await page.locator("[role=treeitem]").first().waitFor({ state: "attached" });
-    assert.equal(await page.locator(".error").count(), 0);
+    await page.waitForFunction(() => document.querySelector('.answer .label')?.textContent !== 'Answer');
+    await page.locator('[role=treeitem]').first().waitFor({ state: 'attached' });
+    assert.equal(await page.locator('.error').count(), 0);
     await page.finish();
   });
 
-  it("is followed from where the line broke", async () => {
+  it('is followed from where the line broke', async () => {
     const proxy = await startProxy(server.port);
     const response = await fetch(`${server.url}v1/chat/completions`, {
-      method: "POST",
-      headers: { "Content-Type": "application/json" },
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({
-        messages: [{ role: "user", content: kQuestion }],
+        messages: [{ role: 'user', content: kQuestion }],
         stream: true,
         max_tokens: 250,
-        dts: { method: "dts-stable", tau_v: 0, tau_h: 100, votes: 1000, max_branches: 12 },
+        dts: { method: 'dts-stable', tau_v: 0, tau_h: 100, votes: 1000, max_branches: 12 },
       }),
     });
     const drained = response.text();
-    const id = response.headers.get("X-Request-Id");
+    const id = response.headers.get('X-Request-Id');
     const page = await openPage(browser, `${proxy.url}#run=${id}`, { expected: [kLost] });
     const resumed = [];
-    page.on("request", (request) => {
-      if (request.url().endsWith("/events")) resumed.push(request.headers()["last-event-id"]);
+    page.on('request', (request) => {
+      if (request.url().endsWith('/events')) resumed.push(request.headers()['last-event-id']);
     });
-    await page.waitForFunction(() => document.querySelectorAll("[role=treeitem]").length > 5);
+    await page.waitForFunction(() => document.querySelectorAll('[role=treeitem]').length > 5);
     proxy.cut();
-    await page.getByText("The server cannot be reached").first().waitFor();
+    await page.getByText('The server cannot be reached').first().waitFor();
     proxy.mend();
     await ended(page);
     await drained;
     assert.ok(Number(resumed.at(-1)) > 5, `resumed after ${resumed.at(-1)}`);
     const tree = await (await fetch(`${server.url}v1/trees/${id}`)).json();
-    await page.waitForFunction((n) => document.querySelectorAll("[role=treeitem]").length === n, tree.segments.length);
+    await page.waitForFunction((n) => document.querySelectorAll('[role=treeitem]').length === n, tree.segments.length);
     assert.match(
-      await page.locator(".figures").textContent(),
-      new RegExp(tree.account.unique_tokens.toLocaleString("en-US")),
+      await page.locator('.figures').textContent(),
+      new RegExp(tree.account.unique_tokens.toLocaleString('en-US')),
     );
     await page.finish();
     proxy.stop();
   });
 });
 
-describe("refusals", () => {
-  it("are told in the words of the server", async () => {
+describe('refusals', () => {
+  it('are told in the words of the server', async () => {
     const page = await openPage(browser, server.url, { expected: [/400/] });
     await ready(page);
-    await page.getByLabel("Branches", { exact: true }).fill("100000");
+    await page.getByLabel('Branches', { exact: true }).fill('100000');
     await ask(page);
-    await page.locator(".error").waitFor();
-    assert.match(await page.locator(".error").textContent(), /refuses the request: .*max_branches/);
+    await page.locator('.error').waitFor();
+    assert.match(await page.locator('.error').textContent(), /refuses the request: .*max_branches/);
     await page.finish();
   });
 
-  it("of a busy server say when to try again", async () => {
+  it('of a busy server say when to try again', async () => {
     const page = await openPage(browser, server.url, { expected: [/429/] });
-    await page.route("**/v1/chat/completions", (route) =>
+    await page.route('**/v1/chat/completions', (route) =>
       route.fulfill({
         status: 429,
-        headers: { "Retry-After": "3" },
+        headers: { 'Retry-After': '3' },
         body: '{"error":{"message":"the queue is full"}}',
       }),
     );
     await ask(page);
-    await page.locator(".error", { hasText: "The server is busy with other questions. Try again in 3 s." }).waitFor();
+    await page.locator('.error', { hasText: 'The server is busy with other questions. Try again in 3 s.' }).waitFor();
     await page.finish();
   });
 
-  it("ask for a key, and keep it for the tab", async () => {
+  it('ask for a key, and keep it for the tab', async () => {
     const page = await openPage(browser, server.url, { expected: [/401/] });
-    await page.route("**/v1/**", (route) => {
-      const allowed = route.request().headers().authorization === "Bearer sesame";
-      return allowed ? route.fallback() : route.fulfill({ status: 401, body: "{}" });
+    await page.route('**/v1/**', (route) => {
+      const allowed = route.request().headers().authorization === 'Bearer sesame';
+      return allowed ? route.fallback() : route.fulfill({ status: 401, body: '{}' });
     });
     await page.goto(server.url);
-    await page.getByLabel("API key", { exact: true }).fill("wrong");
-    await page.getByRole("button", { name: "Use this key" }).click();
-    await page.locator("dialog .error", { hasText: "did not accept that key" }).waitFor();
+    await page.getByLabel('API key', { exact: true }).fill('wrong');
+    await page.getByRole('button', { name: 'Use this key' }).click();
+    await page.locator('dialog .error', { hasText: 'did not accept that key' }).waitFor();
     assert.deepEqual(await accessibilityProblems(page), []);
-    await page.getByLabel("API key", { exact: true }).fill("sesame");
-    await page.getByRole("button", { name: "Use this key" }).click();
+    await page.getByLabel('API key', { exact: true }).fill('sesame');
+    await page.getByRole('button', { name: 'Use this key' }).click();
     await ask(page);
     await ended(page);
     await page.reload();
     await ended(page);
-    assert.equal(await page.locator("dialog").count(), 0);
+    assert.equal(await page.locator('dialog').count(), 0);
     await page.finish();
   });
 });
 
-describe("what a model says", () => {
-  it("is text, never markup", async () => {
+describe('what a model says', () => {
+  it('is text, never markup', async () => {
     const evil = '<img src=x onerror="document.title=\'owned\'"><script>document.title="owned"</script>';
     const page = await openPage(browser, server.url);
     const events = [
-      ["open", { id: "x", question: evil, method: { name: evil, branch: { enabled: true, tau_v: 1.5, tau_h: 2.5 } } }],
-      ["root", { segment: 0, child: 0 }],
-      ["grow", { step: 1, segments: [{ segment: 0, text: [evil], entropy: [1], varentropy: [1], logprob: [-1] }] }],
-      ["end", { step: 1, segment: 0, state: "finished", length: 1, answer: evil, mean_logprob: -1 }],
-      ["done", { reason: "enough-finished", answer: evil, winner_leaf: 0, votes: [{ answer: evil, votes: 1 }] }],
+      ['open', { id: 'x', question: evil, method: { name: evil, branch: { enabled: true, tau_v: 1.5, tau_h: 2.5 } } }],
+      ['root', { segment: 0, child: 0 }],
+      ['grow', { step: 1, segments: [{ segment: 0, text: [evil], entropy: [1], varentropy: [1], logprob: [-1] }] }],
+      ['end', { step: 1, segment: 0, state: 'finished', length: 1, answer: evil, mean_logprob: -1 }],
+      ['done', { reason: 'enough-finished', answer: evil, winner_leaf: 0, votes: [{ answer: evil, votes: 1 }] }],
     ];
     const body = events
       .map(([type, data], i) => `id: ${i + 1}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`)
-      .join("");
-    await page.route("**/v1/trees/x/events", (route) => route.fulfill({ contentType: "text/event-stream", body }));
+      .join('');
+    await page.route('**/v1/trees/x/events', (route) => route.fulfill({ contentType: 'text/event-stream', body }));
     await page.goto(`${server.url}#run=x`);
     await page.reload();
     await ended(page);
-    assert.equal(await page.locator(".answer .value").textContent(), evil);
-    for (const tab of ["Branches", "Uncertainty"]) await page.getByRole("tab", { name: tab }).click();
-    assert.equal(await page.locator("#page img, #page script").count(), 0);
-    assert.equal(await page.title(), "Decoding Tree Sketching");
+    assert.equal(await page.locator('.answer .value').textContent(), evil);
+    for (const tab of ['Branches', 'Uncertainty']) await page.getByRole('tab', { name: tab }).click();
+    assert.equal(await page.locator('#page img, #page script').count(), 0);
+    assert.equal(await page.title(), 'Decoding Tree Sketching');
     await page.finish();
   });
 });
 
-describe("without a mouse", () => {
-  it("everything can be reached", async () => {
+describe('without a mouse', () => {
+  it('everything can be reached', async () => {
     const page = await openPage(browser, server.url);
     await ready(page);
-    await page.keyboard.press("Tab");
-    assert.equal(await page.evaluate(() => document.activeElement.tagName), "TEXTAREA");
+    await page.keyboard.press('Tab');
+    assert.equal(await page.evaluate(() => document.activeElement.tagName), 'TEXTAREA');
     await page.keyboard.type(kQuestion);
-    await page.keyboard.press("Control+Enter");
+    await page.keyboard.press('Control+Enter');
     await ended(page);
-    const role = () => page.evaluate(() => document.activeElement.getAttribute("role"));
-    for (let i = 0; i < 60 && (await role()) !== "treeitem"; ++i) await page.keyboard.press("Tab");
-    assert.equal(await role(), "treeitem");
-    const level = () => page.evaluate(() => Number(document.activeElement.getAttribute("aria-level")));
+    const role = () => page.evaluate(() => document.activeElement.getAttribute('role'));
+    for (let i = 0; i < 60 && (await role()) !== 'treeitem'; ++i) await page.keyboard.press('Tab');
+    assert.equal(await role(), 'treeitem');
+    const level = () => page.evaluate(() => Number(document.activeElement.getAttribute('aria-level')));
     assert.equal(await level(), 1);
-    assert.ok(await page.locator(".focus-ring").isVisible());
-    await page.keyboard.press("ArrowRight");
-    await page.keyboard.press("ArrowDown");
-    await page.keyboard.press("ArrowDown");
+    assert.ok(await page.locator('.focus-ring').isVisible());
+    await page.keyboard.press('ArrowRight');
+    await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('ArrowDown');
     assert.equal(await level(), 2);
-    await page.keyboard.press("Enter");
-    const name = (await page.evaluate(() => document.activeElement.textContent)).split(" ")[0];
-    assert.match(await page.locator(".reader h3").first().textContent(), new RegExp(`Branch ${name}\\b`));
-    await page.keyboard.press("ArrowUp");
-    await page.keyboard.press("c");
-    assert.equal(await page.locator(".column").count(), 2);
-    await page.keyboard.press("End");
-    await page.keyboard.press("Home");
+    await page.keyboard.press('Enter');
+    const name = (await page.evaluate(() => document.activeElement.textContent)).split(' ')[0];
+    assert.match(await page.locator('.reader h3').first().textContent(), new RegExp(`Branch ${name}\\b`));
+    await page.keyboard.press('ArrowUp');
+    await page.keyboard.press('c');
+    assert.equal(await page.locator('.column').count(), 2);
+    await page.keyboard.press('End');
+    await page.keyboard.press('Home');
     assert.equal(await level(), 1);
-    for (const key of ["+", "-", "0"]) await page.keyboard.press(key);
+    for (const key of ['+', '-', '0']) await page.keyboard.press(key);
     assert.equal(await page.evaluate(() => document.querySelectorAll('[role=treeitem][tabindex="0"]').length), 1);
     await page.finish();
   });
 
-  it("tabs follow the arrows", async () => {
+  it('tabs follow the arrows', async () => {
     const page = await openPage(browser, server.url);
     await ask(page);
     await ended(page);
-    await page.getByRole("tab", { name: "Tree" }).focus();
-    await page.keyboard.press("ArrowRight");
-    assert.ok(await page.getByRole("table").isVisible());
-    await page.keyboard.press("ArrowRight");
+    await page.getByRole('tab', { name: 'Tree' }).focus();
+    await page.keyboard.press('ArrowRight');
+    assert.ok(await page.getByRole('table').isVisible());
+    await page.keyboard.press('ArrowRight');
     assert.match(
-      await page.getByRole("img", { name: /^Entropy against varentropy/ }).getAttribute("aria-label"),
+      await page.getByRole('img', { name: /^Entropy against varentropy/ }).getAttribute('aria-label'),
       /\d decisions?/,
     );
     await page.finish();
   });
 });
 
-describe("a screen reader", () => {
-  it("hears the turns, not every token", async () => {
+describe('a screen reader', () => {
+  it('hears the turns, not every token', async () => {
     const page = await openPage(browser, server.url);
     await ready(page);
     await page.evaluate(() => {
       globalThis.heard = [];
-      const status = document.querySelector("[role=status]");
+      const status = document.querySelector('[role=status]');
       new MutationObserver(() => globalThis.heard.push(status.textContent)).observe(status, {
         childList: true,
         characterData: true,
@@ -371,24 +371,24 @@ describe("a screen reader", () => {
     });
     await ask(page);
     await ended(page);
-    await page.waitForFunction(() => globalThis.heard.some((words) => words.startsWith("The answer is")));
+    await page.waitForFunction(() => globalThis.heard.some((words) => words.startsWith('The answer is')));
     assert.ok((await page.evaluate(() => globalThis.heard.length)) <= 4);
     await page.finish();
   });
 
-  for (const colorScheme of ["light", "dark"]) {
+  for (const colorScheme of ['light', 'dark']) {
     it(`finds nothing in its way, ${colorScheme}`, async () => {
       const page = await openPage(browser, server.url, { colorScheme });
       await ready(page);
       assert.deepEqual(await accessibilityProblems(page), []);
       await ask(page);
       await ended(page);
-      await page.locator(".decided").first().click();
+      await page.locator('.decided').first().click();
       assert.deepEqual(await accessibilityProblems(page), []);
-      await page.getByLabel("Compare with").selectOption({ index: 2 });
+      await page.getByLabel('Compare with').selectOption({ index: 2 });
       assert.deepEqual(await accessibilityProblems(page), []);
-      for (const tab of ["Branches", "Uncertainty"]) {
-        await page.getByRole("tab", { name: tab }).click();
+      for (const tab of ['Branches', 'Uncertainty']) {
+        await page.getByRole('tab', { name: tab }).click();
         assert.deepEqual(await accessibilityProblems(page), []);
       }
       await page.finish();
@@ -396,52 +396,52 @@ describe("a screen reader", () => {
   }
 });
 
-describe("on a phone", () => {
+describe('on a phone', () => {
   const phone = { viewport: { width: 375, height: 700 }, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
 
-  it("nothing is wider than the screen", async () => {
+  it('nothing is wider than the screen', async () => {
     const page = await openPage(browser, server.url, phone);
     const width = () => page.evaluate(() => document.scrollingElement.scrollWidth);
     assert.equal(await width(), 375);
-    await page.getByText("Its numbers").click();
+    await page.getByText('Its numbers').click();
     assert.equal(await width(), 375);
     await ask(page);
     await ended(page);
-    for (const tab of ["Branches", "Uncertainty", "Tree"]) {
-      await page.getByRole("tab", { name: tab }).click();
+    for (const tab of ['Branches', 'Uncertainty', 'Tree']) {
+      await page.getByRole('tab', { name: tab }).click();
       assert.equal(await width(), 375);
     }
-    await page.getByLabel("Compare with").selectOption({ index: 2 });
+    await page.getByLabel('Compare with').selectOption({ index: 2 });
     assert.equal(await width(), 375);
     assert.deepEqual(await accessibilityProblems(page), []);
     await page.finish();
   });
 
-  it("a tap reads a branch", async () => {
+  it('a tap reads a branch', async () => {
     const page = await openPage(browser, server.url, phone);
     await ask(page);
     await ended(page);
     await page.waitForTimeout(800);
-    const title = page.locator(".reader h3");
+    const title = page.locator('.reader h3');
     const before = await title.textContent();
-    const { height } = await page.locator(".canvas-box").boundingBox();
+    const { height } = await page.locator('.canvas-box').boundingBox();
     for (let y = height - 30; y > height / 2 && (await title.textContent()) === before; y -= 6) {
-      await page.locator(".canvas-box canvas").tap({ position: { x: 200, y } });
+      await page.locator('.canvas-box canvas').tap({ position: { x: 200, y } });
     }
     assert.notEqual(await title.textContent(), before);
     await page.finish();
   });
 });
 
-describe("without motion", () => {
-  it("the tree is drawn all the same", async () => {
-    const page = await openPage(browser, server.url, { reducedMotion: "reduce" });
+describe('without motion', () => {
+  it('the tree is drawn all the same', async () => {
+    const page = await openPage(browser, server.url, { reducedMotion: 'reduce' });
     await ask(page);
     await ended(page);
-    assert.equal(await label(page), "Answer");
+    assert.equal(await label(page), 'Answer');
     const painted = await page.evaluate(() => {
-      const canvas = document.querySelector(".canvas-box canvas");
-      const { data } = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height);
+      const canvas = document.querySelector('.canvas-box canvas');
+      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
       return data.some((value) => value !== 0);
     });
     assert.ok(painted);

@@ -1,18 +1,19 @@
 /** The program and the browser, started and stopped. */
-import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { createServer, connect } from "node:net";
-import { createRequire } from "node:module";
-import { chromium } from "playwright-core";
-import { startServer as start } from "../serve/server.mjs";
+import assert from 'node:assert/strict';
+import { existsSync, readFileSync } from 'node:fs';
+import { createServer, connect } from 'node:net';
+import { createRequire } from 'node:module';
+import { delimiter, join } from 'node:path';
+import { chromium } from 'playwright-core';
+import { startServer as start } from '../serve/server.mjs';
 
-const axeSource = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
+const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 const running = new Set();
 
 /** Those that tests have left, too. */
 export function stopServers() {
-  return Promise.all([...running].map((server) => server.stop("SIGKILL")));
+  return Promise.all([...running].map((server) => server.stop('SIGKILL')));
 }
 
 /** `dts serve`, ready to answer. */
@@ -23,7 +24,7 @@ export async function startServer(...options) {
     ...server,
     url: `${server.url}/`,
     port: Number(new URL(server.url).port),
-    stop: () => server.stop("SIGKILL"),
+    stop: () => server.stop('SIGKILL'),
   };
 }
 
@@ -33,11 +34,11 @@ export async function startProxy(targetPort) {
   let open = true;
   const server = createServer((client) => {
     if (!open) return client.destroy();
-    const upstream = connect(targetPort, "127.0.0.1");
+    const upstream = connect(targetPort, '127.0.0.1');
     for (const socket of [client, upstream]) {
       sockets.add(socket);
-      socket.on("error", () => undefined);
-      socket.on("close", () => {
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
         sockets.delete(socket);
         client.destroy();
         upstream.destroy();
@@ -45,7 +46,7 @@ export async function startProxy(targetPort) {
     }
     client.pipe(upstream).pipe(client);
   });
-  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://127.0.0.1:${server.address().port}/`,
     cut() {
@@ -84,12 +85,12 @@ export async function openPage(browser, url, { expected = [], ...options } = {})
   const note = (text) => {
     if (!expected.some((pattern) => pattern.test(text))) complaints.push(text);
   };
-  page.on("console", (message) => {
-    if (message.type() === "error" || message.type() === "warning") note(message.text());
+  page.on('console', (message) => {
+    if (message.type() === 'error' || message.type() === 'warning') note(message.text());
   });
-  page.on("pageerror", (error) => note(String(error.stack)));
-  page.on("request", (request) => {
-    if (!request.url().startsWith(new URL(url).origin) && !request.url().startsWith("blob:"))
+  page.on('pageerror', (error) => note(String(error.stack)));
+  page.on('request', (request) => {
+    if (!request.url().startsWith(new URL(url).origin) && !request.url().startsWith('blob:'))
       note(`asked ${request.url()}`);
   });
   page.setDefaultTimeout(30000);
@@ -105,7 +106,7 @@ export async function openPage(browser, url, { expected = [], ...options } = {})
 /** What axe finds wrong, one line each. */
 export async function accessibilityProblems(page) {
   await page.evaluate(axeSource);
-  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ["violations"] }));
+  const { violations } = await page.evaluate(() => globalThis.axe.run(document, { resultTypes: ['violations'] }));
   return violations.flatMap(({ id, nodes }) =>
     nodes.map(({ target, failureSummary }) => `${id}: ${target} ${failureSummary}`),
   );
