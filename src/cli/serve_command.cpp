@@ -8,9 +8,9 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <optional>
+#include <sstream>
 
 #include "cli/arguments.h"
 #include "cli/builtin_model.h"
@@ -21,6 +21,7 @@
 #include "cli/text.h"
 #include "dts/error.h"
 #include "dts/llama.h"
+#include "io/whole_file.h"
 #include "serve/assets.h"
 #include "serve/http_server.h"
 #include "serve/service.h"
@@ -40,7 +41,10 @@ struct ServeFlags {
   std::string alias;
   std::optional<int> parallel;
   std::optional<int> limit_branches;
+  // Whether the options were given.
   bool fixed_seed = false;
+  bool fixed_max_branches = false;
+  bool fixed_samples = false;
   bool log_prompts = false;
   double shutdown_seconds = 10;
   ModelFlags model;
@@ -49,16 +53,14 @@ struct ServeFlags {
 };
 
 void read_keys(const std::string& path, std::vector<std::string>& keys) {
-  std::ifstream file(path);
-  std::string line;
+  constexpr std::size_t kMostBytes = 1 << 20;
+  std::istringstream lines(read_whole_file(path, kMostBytes));
   const std::size_t before = keys.size();
-  while (std::getline(file, line)) {
+  for (std::string line; std::getline(lines, line);) {
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
     if (!line.empty()) keys.push_back(line);
   }
-  if (keys.size() == before) {
-    throw Error(fmt::format("--api-key-file {}: it has no key: it must have one a line", path));
-  }
+  if (keys.size() == before) throw Error(fmt::format("--api-key-file {}: it must have a key on each line", path));
 }
 
 void check_access(ServeFlags& flags) {
@@ -117,6 +119,32 @@ serve::Decoding default_decoding(const ServeFlags& flags, const LlamaModel& mode
   return decoding;
 }
 
+// How many branches the engine holds, and what the default method makes of it.
+struct Capacity {
+  int parallel = 0;
+  int branches = 0;  // of one request
+};
+
+Capacity plan_capacity(ServeFlags& flags) {
+  constexpr int kMostBranches = 252;
+  BranchRule& branch = flags.search.numbers.branch;
+  const int most = flags.parallel.value_or(kMostBranches);
+  const int allowed = std::min(most, flags.limit_branches.value_or(most));
+  // What was not asked for gives way.
+  if (!flags.fixed_max_branches) branch.max_branches = std::min(branch.max_branches, allowed);
+  if (!flags.fixed_samples) flags.search.numbers.samples = std::min(flags.search.numbers.samples, allowed);
+  const SearchOptions defaults = flags.search.options();  // throws for what is wrong without knowing the model
+  const int wanted = defaults.method.max_live();
+  if (wanted > allowed) {
+    throw usage_error(fmt::format("{} may have {} branches (--max-branches, --votes, --samples), but {} is {}",
+                                  defaults.method.name, wanted, allowed < most ? "--limit-branches" : "--parallel",
+                                  allowed));
+  }
+  // By default two questions of the default method fit at once.
+  const int parallel = flags.parallel.value_or(std::min(kMostBranches, std::max(2 * wanted, 48)));
+  return {parallel, std::min(parallel, allowed)};
+}
+
 // Finishes what runs, or cancels it when that takes too long. A second signal quits at once.
 void shut_down(const ServeFlags& flags, const serve::EndSignals& signals, serve::Service& service,
                serve::HttpServer& server) {
@@ -141,7 +169,7 @@ void shut_down(const ServeFlags& flags, const serve::EndSignals& signals, serve:
 
 int run(ServeFlags& flags) {
   check_access(flags);
-  const SearchOptions defaults = flags.search.options();  // throws for what is wrong without knowing the model
+  const Capacity capacity = plan_capacity(flags);
   validate(flags.sampling.over({}));
   spdlog::set_default_logger(spdlog::stderr_color_mt("dts"));
   spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %^%l%$ %v");
@@ -153,16 +181,8 @@ int run(ServeFlags& flags) {
     print_error("interrupted while the model was being loaded");
     return kExitUnfinished;
   }
-  // By default two questions of the default method fit at once.
-  constexpr int kMostBranches = 252;
-  const int wanted = defaults.method.max_live();
-  const int parallel = flags.parallel.value_or(std::min(kMostBranches, std::max(2 * wanted, 48)));
-  if (wanted > parallel) {
-    throw usage_error(fmt::format("--parallel is {}, but {} may have {} branches (--max-branches, --votes)", parallel,
-                                  defaults.method.name, wanted));
-  }
   const std::unique_ptr<Engine> engine =
-      make_llama_engine(*model, flags.model.engine(parallel, flags.model.context_size));
+      make_llama_engine(*model, flags.model.engine(capacity.parallel, flags.model.context_size));
 
   options.model.name = model->name();
   options.model.description = model->description();
@@ -171,7 +191,7 @@ int run(ServeFlags& flags) {
   options.model.parameters = model->parameters();
   options.model.training_context = model->training_context();
   options.limits = flags.limits;
-  options.limits.branches = std::min(flags.limit_branches.value_or(parallel), parallel);
+  options.limits.branches = capacity.branches;
   options.defaults = default_decoding(flags, *model);
   options.access = flags.access;
   options.log_prompts = flags.log_prompts;
@@ -283,7 +303,10 @@ void add_serve_command(CLI::App& app, int& exit_code) {
   add_search_options(*command, flags->search);
   add_sampling_options(*command, flags->sampling);
   command->callback([flags, command, &exit_code] {
-    flags->fixed_seed = command->get_option("--seed")->count() > 0;
+    const auto given = [command](const char* name) { return command->get_option(name)->count() > 0; };
+    flags->fixed_seed = given("--seed");
+    flags->fixed_max_branches = given("--max-branches");
+    flags->fixed_samples = given("--samples");
     exit_code = run(*flags);
   });
 }

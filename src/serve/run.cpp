@@ -222,7 +222,8 @@ std::size_t Run::bytes() const {
     }
     bytes += tree->prompt.capacity() + tree->question.capacity() + tree->prompt_tokens.capacity() * sizeof(Token);
   }
-  return bytes + options_.prompt.text.capacity() + options_.prompt.tokens.capacity() * sizeof(Token) + sizeof *this;
+  return bytes + options_.title.question.capacity() + options_.prompt.text.capacity() +
+         options_.prompt.tokens.capacity() * sizeof(Token) + sizeof *this;
 }
 
 }  // namespace dts::serve

@@ -10,6 +10,8 @@
 namespace dts::serve {
 namespace {
 
+constexpr int kListedCells = 300;  // of a question: a list of long ones would be long
+
 Json summary_json(const Run& run) {
   const auto document = run.document();
   const bool answered = document && document->outcome.winner;
@@ -18,7 +20,7 @@ Json summary_json(const Run& run) {
   json["created"] = run.title().created;
   json["model"] = draw::valid_utf8(run.title().model);
   json["method"] = run.search_options().method.name;
-  json["question"] = draw::valid_utf8(run.title().question);
+  json["question"] = draw::shorten(draw::one_line(run.title().question), kListedCells);
   json["state"] =
       document ? std::string(to_string(document->outcome.reason)) : std::string(to_string(run.progress().state));
   json["answer"] =
