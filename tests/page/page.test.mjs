@@ -281,6 +281,18 @@ describe('refusals', () => {
   });
 });
 
+describe('a server with a key', () => {
+  it('lets in who gives it as the password', async () => {
+    const locked = await startServer('--api-key', 'sesame');
+    const page = await openPage(browser, locked.url, { httpCredentials: { username: 'any', password: 'sesame' } });
+    await ask(page);
+    await ended(page);
+    assert.match(await page.locator('.answer .hint').textContent(), /agree|finished/);
+    await page.finish();
+    await locked.stop();
+  });
+});
+
 describe('what a model says', () => {
   it('is text, never markup', async () => {
     const evil = '<img src=x onerror="document.title=\'owned\'"><script>document.title="owned"</script>';

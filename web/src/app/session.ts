@@ -16,6 +16,7 @@ export interface HistoryEntry {
 
 const kHistoryName = 'dts-history';
 const kMostEntries = 50;
+const kMostInMemory = 8;
 const kHealthMs = 10000;
 const kLookAgainMs = 2000;
 
@@ -29,7 +30,7 @@ export class Session {
   run: Run | null = null;
   history: HistoryEntry[] = readHistory();
   elsewhere: TreeListing[] = []; // runs of other clients
-  readonly #runs = new Map<string, Run>();
+  readonly #runs = new Map<string, Run>(); // those in memory, the oldest first
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor() {
@@ -63,10 +64,11 @@ export class Session {
     const created = Math.floor(Date.now() / 1000);
     const method = asString(asObject(body.dts).method);
     const run = Run.start(this.api, question, body, (id) => {
-      this.#runs.set(id, run);
+      this.#keep(id, run);
       this.#remember({ id, question, method, created, state: 'running', answer: null });
       if (this.run === run) this.#name(id);
     });
+    run.changes.subscribe(() => this.#noticed(run));
     this.#show(run);
     return run;
   }
@@ -75,7 +77,8 @@ export class Session {
     const known = this.#runs.get(id);
     const entry = this.history.find((candidate) => candidate.id === id);
     const run = known ?? Run.open(this.api, id, entry?.question ?? '');
-    this.#runs.set(id, run);
+    if (known === undefined) run.changes.subscribe(() => this.#noticed(run));
+    this.#keep(id, run);
     this.#name(id);
     this.#show(run);
     return run;
@@ -101,9 +104,18 @@ export class Session {
     history.replaceState(null, '', `#run=${encodeURIComponent(id)}`);
   }
 
+  /** Large trees take tens of megabytes: older ones come from the server again. */
+  #keep(id: string, run: Run): void {
+    this.#runs.delete(id);
+    this.#runs.set(id, run);
+    for (const [oldId, old] of this.#runs) {
+      if (this.#runs.size <= kMostInMemory) break;
+      if (!old.active && old !== this.run) this.#runs.delete(oldId);
+    }
+  }
+
   #show(run: Run): void {
     this.run = run;
-    run.changes.subscribe(() => this.#noticed(run));
     this.changes.notify();
   }
 
