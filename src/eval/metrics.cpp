@@ -18,7 +18,7 @@ Place place_of(const Row& row) {
   return {averages_tasks(row.key.dataset) ? row.task : std::string(), row.key.question};
 }
 
-std::vector<Stratum> to_strata(std::map<Place, std::vector<double>> values) {
+std::vector<Stratum> to_strata(std::map<Place, std::vector<double>>&& values) {
   std::vector<Stratum> strata;
   const std::string* task = nullptr;
   for (auto& [place, cluster] : values) {
@@ -175,6 +175,7 @@ std::vector<Summary> summarise(std::span<const Row> rows) {
     group.push_back(&row);
   }
   std::vector<Summary> summaries;
+  summaries.reserve(order.size());
   for (const Name& name : order) {
     summaries.push_back(
         summarise(groups[name], groups[{std::get<0>(name), std::get<1>(name), std::string(kBaseline)}]));

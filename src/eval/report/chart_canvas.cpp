@@ -91,12 +91,12 @@ double Scale::operator()(double value) const {
 std::vector<double> ticks(const Scale& scale, int count, bool logarithmic) {
   std::vector<double> out;
   if (logarithmic) {
-    const double decades = std::log10(scale.high() / scale.low());
-    std::vector<double> steps = {1};
-    if (decades < 2.5) steps = {1, 2, 5};
-    for (double power = std::pow(10, std::floor(std::log10(scale.low()))); power <= scale.high(); power *= 10) {
-      for (const double step : steps) {
-        const double value = step * power;
+    const auto first = static_cast<int>(std::floor(std::log10(scale.low())));
+    const auto last = static_cast<int>(std::floor(std::log10(scale.high())));
+    const bool roomy = std::log10(scale.high() / scale.low()) < 2.5;
+    for (int power = first; power <= last; ++power) {
+      for (const double step : roomy ? std::vector<double>{1, 2, 5} : std::vector<double>{1}) {
+        const double value = step * std::pow(10, power);
         if (value >= scale.low() * (1 - 1e-9) && value <= scale.high() * (1 + 1e-9)) out.push_back(value);
       }
     }

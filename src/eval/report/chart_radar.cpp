@@ -51,8 +51,10 @@ std::string draw(const RadarChart& chart) {
                 "tick halo");
   }
   for (std::size_t i = 0; i < chart.series.size(); ++i) {
-    const double x = 4 + 120 * static_cast<double>(i % kLegendColumns);
-    const double y = kLegendTop + 18 * static_cast<double>(i / kLegendColumns);
+    const std::size_t legend_row = i / kLegendColumns;
+    const std::size_t legend_column = i % kLegendColumns;
+    const double x = 4 + 120 * static_cast<double>(legend_column);
+    const double y = kLegendTop + 18 * static_cast<double>(legend_row);
     canvas.begin(method_class(chart.series[i].method));
     canvas.line(x, y, x + 14, y, "curve");
     canvas.end();

@@ -58,6 +58,7 @@ LengthBin bin_of(const std::vector<LengthSample>& samples) {
   }
   bin.mean_length = samples.empty() ? 0 : sum / static_cast<double>(samples.size());
   std::vector<std::vector<double>> clusters;
+  clusters.reserve(scores.size());
   for (auto& [question, values] : scores) clusters.push_back(std::move(values));
   bin.accuracy = clustered_mean(std::move(clusters));
   return bin;
@@ -80,8 +81,9 @@ double mean_score(const std::vector<LengthSample>& samples) {
 
 // --- radar ---
 
-Radar radar_of(std::string model, std::vector<std::pair<std::string, std::map<std::string, Rows>>> axes,
-               const Benchmark& names) {
+using Axes = std::vector<std::pair<std::string, std::map<std::string, Rows>>>;  // with the methods' rows of each
+
+Radar radar_of(std::string model, const Axes& axes, const Benchmark& names) {
   Radar radar{std::move(model), {}, {}};
   for (const auto& [axis, rows] : axes) radar.axes.push_back(axis);
   for (const MethodResults& results : names.methods) {
@@ -98,9 +100,10 @@ Radar radar_of(std::string model, std::vector<std::pair<std::string, std::map<st
 }
 
 // The tasks and the difficulties of a dataset, with the methods' rows of each.
-std::vector<std::pair<std::string, std::map<std::string, Rows>>> parts_of(const Benchmark& benchmark) {
-  std::vector<std::pair<std::string, std::map<std::string, Rows>>> axes;
-  const auto add = [&](const std::function<const std::string&(const Row&)>& part, std::vector<std::string> first) {
+Axes parts_of(const Benchmark& benchmark) {
+  Axes axes;
+  const auto add = [&](const std::function<const std::string&(const Row&)>& part,
+                       const std::vector<std::string>& first) {
     std::map<std::string, std::map<std::string, Rows>> found;
     for (const MethodResults& results : benchmark.methods) {
       for (const Row* row : results.rows) found[part(*row)][results.label].push_back(row);
@@ -263,20 +266,19 @@ std::vector<Radar> radars(const Results& results) {
   for (const std::string& model : results.models()) {
     const std::vector<const Benchmark*> benchmarks = of_model(results, model);
     if (benchmarks.size() >= 3) {
-      std::vector<std::pair<std::string, std::map<std::string, Rows>>> axes;
+      Axes axes;
       for (const Benchmark* benchmark : benchmarks) {
         std::map<std::string, Rows> rows;
         for (const MethodResults& method : benchmark->methods) rows[method.label] = method.rows;
         axes.emplace_back(benchmark->dataset, std::move(rows));
       }
-      out.push_back(radar_of(model, std::move(axes), *benchmarks.front()));
+      out.push_back(radar_of(model, axes, *benchmarks.front()));
       continue;
     }
     for (const Benchmark* benchmark : benchmarks) {
-      auto axes = parts_of(*benchmark);
+      const Axes axes = parts_of(*benchmark);
       if (axes.size() < 3) continue;
-      out.push_back(
-          radar_of(benchmarks.size() > 1 ? model + ", " + benchmark->dataset : model, std::move(axes), *benchmark));
+      out.push_back(radar_of(benchmarks.size() > 1 ? model + ", " + benchmark->dataset : model, axes, *benchmark));
     }
   }
   return out;
