@@ -34,7 +34,7 @@ export function BranchTable({ run, leaf, other, onRead, onCompare }: Props) {
               Tokens
             </th>
             <th scope="col" class="number" title="Geometric mean of the tokens' probabilities">
-              A token
+              Per token
             </th>
             <th scope="col">Ends with</th>
             <th scope="col">Compare</th>

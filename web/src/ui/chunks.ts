@@ -22,10 +22,9 @@ function cutAt(text: string, already: number): number {
 function trimmed(runs: TextRun[]): TextRun[] {
   const kept = runs.map((run, i) => {
     let { text } = run;
-    if (run.decided !== null) return run;
     if (runs[i - 1]?.part !== run.part) text = text.trimStart();
     if (runs[i + 1]?.part !== run.part) text = text.trimEnd();
-    return { ...run, text };
+    return run.decided !== null && text === '' ? run : { ...run, text }; // a decision is shown, whatever it is
   });
   return kept.filter((run) => run.text !== '');
 }

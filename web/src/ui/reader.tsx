@@ -77,7 +77,7 @@ function BranchTitle({ tree, leaf, note = '' }: { tree: Tree; leaf: Segment; not
           isWinner ? 'wins' : kStateWords[leaf.state],
           plural(leafLength(leaf), 'token'),
           votes > 0 ? plural(votes, 'vote') : '',
-          Number.isFinite(mean) ? `${formatShare(Math.exp(mean))} a token` : '',
+          Number.isFinite(mean) ? `${formatShare(Math.exp(mean))} per token` : '',
           note,
         ]
           .filter((part) => part !== '')
