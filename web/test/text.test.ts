@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { branchRuns, segmentsText, textRuns, textTail, tokenContext } from '../src/model/branch_text';
+import { segmentsText, textRuns, textTail, tokenContext } from '../src/model/branch_text';
 import { comparePaths } from '../src/model/compare';
 import { pathTo, Segment } from '../src/model/tree';
 import { treeFromFile } from '../src/model/tree_file';
@@ -64,7 +64,7 @@ describe('the text of a branch', () => {
       fc.property(treeFiles, (file) => {
         const tree = treeFromFile(file);
         for (const leaf of tree.leaves()) {
-          const runs = branchRuns(leaf, true);
+          const runs = textRuns(pathTo(leaf), true);
           expect(runs.map(({ text }) => text).join('')).toBe(segmentsText(pathTo(leaf)));
           expect(runs.every(({ text }) => text !== '')).toBe(true);
           expect(runs.filter(({ decided }) => decided !== null).length).toBe(pathTo(leaf).length - 1);

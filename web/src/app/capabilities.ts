@@ -12,7 +12,6 @@ export interface ModelOffer {
   methods: MethodOffer[];
   defaultMethod: string;
   defaults: Json; // by the names of kOptions
-  limits: Json;
   examples: string[];
 }
 
@@ -110,7 +109,6 @@ function readModel(model: Json): ModelOffer {
     methods,
     defaultMethod,
     defaults,
-    limits: asObject(dts.limits),
     examples: asString(model.id).startsWith('dts-nano') ? kNanoExamples : kExamples,
   };
 }

@@ -15,7 +15,7 @@ export function hitTest(scene: Pick<Scene, 'rowOf' | 'spans' | 'view'>, px: numb
   let nearest = kReach;
   for (const segment of scene.spans.keys()) {
     const at = placeSegment(scene, segment);
-    const reach = segment.children.length === 0 ? kLabelReach : 0;
+    const reach = segment.isLeaf ? kLabelReach : 0;
     if (px < at.x0 - kReach || px > at.x1 + kReach + reach) continue;
     const along = Math.max(0, at.x0 - px, px - at.x1 - reach);
     // Left of its bend a branch lies between its parent's row and its own.

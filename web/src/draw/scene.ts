@@ -79,7 +79,7 @@ export function drawTree(pen: Pen, scene: Scene): void {
     pen.branch(at.x0, at.y0, at.bend, at.y, at.x1, strokeOf(segment, scene.theme));
   }
   for (const [segment, at] of seen) {
-    if (segment.children.length > 0) drawDecision(pen, scene, segment, at);
+    if (!segment.isLeaf) drawDecision(pen, scene, segment, at);
     else drawLeaf(pen, scene, segment, at);
     drawTokens(pen, scene, segment, at);
   }

@@ -4,7 +4,6 @@ import type { Theme } from './theme';
 /** Text and attribute values. Characters that XML has no word for are left out. */
 export function escapeXml(text: string): string {
   const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
-  // eslint-disable-next-line no-control-regex
   const allowed = text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udfff]/gu, '');
   return allowed.replace(/[&<>"']/g, (character) => entities[character]!);
 }

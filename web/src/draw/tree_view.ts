@@ -41,8 +41,6 @@ export class TreeView {
   #chosen = kEmpty;
   #other = kEmpty;
   #marked: Segment | null = null;
-  /** Milliseconds the last painting took. */
-  paintMs = 0;
 
   constructor(
     canvas: HTMLCanvasElement,
@@ -118,7 +116,7 @@ export class TreeView {
   reveal(segment: Segment): void {
     const span = this.#spans.of.get(segment);
     if (span === undefined || this.#following) return;
-    const x = segment.children.length === 0 ? span.x1 : (span.x0 + span.x1) / 2;
+    const x = segment.isLeaf ? span.x1 : (span.x0 + span.x1) / 2;
     this.#view = revealView(this.#view, x, this.#rowOf(segment), this.#surface.size);
     this.invalidate();
   }
@@ -211,7 +209,6 @@ export class TreeView {
   }
 
   #paint(now: number): void {
-    const began = performance.now();
     const moving = this.#settle();
     const still = this.#surface.reducedMotion;
     const pulse = still ? 1 : 0.5 + 0.5 * Math.sin(now / 180);
@@ -219,7 +216,6 @@ export class TreeView {
     this.#surface.clear();
     drawTree(new CanvasPen(this.#surface.context, scene.theme), scene);
     this.#tellMarked(scene);
-    this.paintMs = performance.now() - began;
     const growing = this.#tree.outcome === null && this.#tree.segments.size > 0;
     if (moving || (growing && !still)) this.invalidate();
   }

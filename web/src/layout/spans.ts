@@ -18,13 +18,11 @@ export function widthOf(tokens: number, measure: Measure): number {
 export function layoutSpans(tree: Tree, measure: Measure): { of: Map<Segment, Span>; width: number } {
   const of = new Map<Segment, Span>();
   let width = 0;
-  const waiting: Segment[] = [...tree.roots].reverse();
-  for (let segment = waiting.pop(); segment !== undefined; segment = waiting.pop()) {
+  for (const segment of tree.inOrder()) {
     const x0 = segment.parent === null ? 0 : of.get(segment.parent)!.x1;
     const x1 = x0 + widthOf(segment.length, measure);
     of.set(segment, { x0, x1 });
     width = Math.max(width, x1);
-    for (let i = segment.children.length; i-- > 0; ) waiting.push(segment.children[i]!);
   }
   return { of, width };
 }

@@ -19,7 +19,7 @@ export interface Margins {
   bottom: number;
 }
 
-export const kWidestUnit = 90; // pixels a token, enough to read it
+const kWidestUnit = 90; // pixels a token, enough to read it
 const kHighestRow = 64;
 const kLowestRow = 3;
 const kWidestFit = 14;

@@ -1,5 +1,5 @@
 /** The text of one trajectory, as a person reads it: thinking and answer apart, decisions marked. */
-import { pathTo, type Segment } from './tree';
+import type { Segment } from './tree';
 
 export interface TextRun {
   text: string;
@@ -59,10 +59,6 @@ export function textRuns(path: Segment[], opensThinking: boolean): TextRun[] {
   }
   flush(text.length);
   return runs;
-}
-
-export function branchRuns(leaf: Segment, opensThinking: boolean): TextRun[] {
-  return textRuns(pathTo(leaf), opensThinking);
 }
 
 /** The tokens around token `index` of `segment`, across its path: what is before, the token, what follows. */

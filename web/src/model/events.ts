@@ -98,7 +98,7 @@ export type TreeEvent =
   | { type: 'votes'; votes: Vote[]; finished: number; needed: Needed }
   | { type: 'done'; outcome: Outcome };
 
-export function readNeeded(value: unknown): Needed {
+function readNeeded(value: unknown): Needed {
   return asIndex(value) ?? 'all';
 }
 
@@ -111,7 +111,7 @@ export function readVotes(value: unknown): Vote[] {
     }));
 }
 
-export function readBranchRule(value: unknown): BranchRule {
+function readBranchRule(value: unknown): BranchRule {
   const rule = asObject(value);
   return {
     enabled: rule.enabled === true,

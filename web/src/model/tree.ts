@@ -42,7 +42,7 @@ export class Segment {
   }
 
   get isLeaf(): boolean {
-    return this.state !== 'split';
+    return this.children.length === 0;
   }
 
   push(text: string, entropy: number, varentropy: number, logprob: number): void {
@@ -137,15 +137,19 @@ export class Tree {
     return leaf === null ? null : (this.segments.get(leaf) ?? null);
   }
 
-  /** From top to bottom, as they are drawn. */
-  leaves(): Segment[] {
-    const found: Segment[] = [];
+  /** All segments from top to bottom, as they are drawn; parents first. */
+  inOrder(): Segment[] {
+    const order: Segment[] = [];
     const waiting = [...this.roots].reverse();
     for (let segment = waiting.pop(); segment !== undefined; segment = waiting.pop()) {
-      if (segment.children.length === 0) found.push(segment);
+      order.push(segment);
       for (let i = segment.children.length; i-- > 0; ) waiting.push(segment.children[i]!);
     }
-    return found;
+    return order;
+  }
+
+  leaves(): Segment[] {
+    return this.inOrder().filter((segment) => segment.isLeaf);
   }
 
   count(state: SegmentState): number {

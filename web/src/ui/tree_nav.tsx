@@ -22,24 +22,13 @@ interface Props {
   onZoom(factor: number): void; // 0: fit
 }
 
-/** All segments from top to bottom, parents first. */
-function inOrder(tree: Tree): Segment[] {
-  const order: Segment[] = [];
-  const waiting = [...tree.roots].reverse();
-  for (let segment = waiting.pop(); segment !== undefined; segment = waiting.pop()) {
-    order.push(segment);
-    for (let i = segment.children.length; i-- > 0; ) waiting.push(segment.children[i]!);
-  }
-  return order;
-}
-
 function describe(tree: Tree, segment: Segment): string {
   const first =
     segment.parent === null
       ? ''
       : ` “${visibleToken(segment.pieces[0] ?? '')}” ${formatShare(Math.exp(segment.logprob.at(0)))},`;
   const name = `${branchName(segment)}${first}`;
-  if (segment.children.length > 0) {
+  if (!segment.isLeaf) {
     const { entropy, varentropy } = segment.decision ?? { entropy: NaN, varentropy: NaN };
     const count = plural(segment.children.length, 'alternative');
     const figures = `entropy ${formatNats(entropy)}, varentropy ${formatNats(varentropy)}`;
@@ -100,7 +89,7 @@ export function TreeNav({ run, chosen, onMark, onRead, onCompare, onZoom }: Prop
   const { tree } = run;
   const [current, setCurrent] = useState<Segment | null>(null);
   const list = useRef<HTMLUListElement>(null);
-  const order = inOrder(tree);
+  const order = tree.inOrder();
   const active = current !== null && tree.segments.get(current.id) === current ? current : (order[0] ?? null);
   useEffect(() => setCurrent(null), [tree]);
 
@@ -133,13 +122,14 @@ export function TreeNav({ run, chosen, onMark, onRead, onCompare, onZoom }: Prop
         return (
           <li
             key={segment.id}
+            class="unseen"
             role="treeitem"
             data-segment={segment.id}
             tabIndex={segment === active ? 0 : -1}
             aria-level={depthOf(segment)}
             aria-setsize={siblings.length}
             aria-posinset={siblings.indexOf(segment) + 1}
-            aria-expanded={segment.children.length > 0 ? true : undefined}
+            aria-expanded={!segment.isLeaf ? true : undefined}
             aria-selected={segment === chosen}
             onFocus={() => {
               setCurrent(segment);

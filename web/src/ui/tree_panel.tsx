@@ -130,7 +130,7 @@ export function TreePanel({ run, leaf, other, onRead, onCompare, onPeek }: Props
 }
 
 function SegmentTip({ hit: { segment, token } }: { hit: Hit }) {
-  const atDecision = segment.children.length > 0 && token >= segment.length - 1;
+  const atDecision = !segment.isLeaf && token >= segment.length - 1;
   if (atDecision && segment.decision !== null) {
     return (
       <>
@@ -163,7 +163,7 @@ function SegmentTip({ hit: { segment, token } }: { hit: Hit }) {
         <mark>{piece}</mark>
         {after}
       </span>
-      {segment.children.length === 0 && (
+      {segment.isLeaf && (
         <span class="tip-figures">
           {kStateWords[segment.state]}
           {segment.ending?.answer ? `: ${segment.ending.answer}` : ''}, {plural(leafLength(segment), 'token')}
