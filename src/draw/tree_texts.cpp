@@ -8,21 +8,6 @@
 #include "dts/tree_file.h"
 
 namespace dts {
-namespace {
-
-// Appends the characters that `bytes` completes and leaves those it only begins.
-void append_complete(std::string& text, std::string& bytes) {
-  std::size_t at = 0;
-  while (at < bytes.size()) {
-    const draw::Character character = draw::decode_utf8(bytes, at);
-    if (character.truncated) break;
-    draw::append_utf8(text, character.code);
-    at += character.size;
-  }
-  bytes.erase(0, at);
-}
-
-}  // namespace
 
 std::vector<SegmentText> segment_texts(const Tree& tree, const std::function<std::string(Token)>& piece) {
   const std::span<const Segment> segments = tree.segments();
@@ -36,7 +21,7 @@ std::vector<SegmentText> segment_texts(const Tree& tree, const std::function<std
     out.ends.reserve(segment.tokens.size());
     for (std::size_t i = 0; i < segment.tokens.size(); ++i) {
       bytes += piece(segment.tokens[i].token);
-      append_complete(out.text, bytes);
+      draw::move_complete(bytes, out.text);
       const bool trajectory_ends = i + 1 == segment.tokens.size() && segment.children.empty();
       if (trajectory_ends) out.text += draw::valid_utf8(bytes);
       out.ends.push_back(static_cast<std::uint32_t>(out.text.size()));

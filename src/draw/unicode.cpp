@@ -102,6 +102,17 @@ void append_utf8(std::string& out, char32_t code) {
   }
 }
 
+void move_complete(std::string& bytes, std::string& text) {
+  std::size_t at = 0;
+  while (at < bytes.size()) {
+    const Character character = decode_utf8(bytes, at);
+    if (character.truncated) break;
+    append_utf8(text, character.code);
+    at += character.size;
+  }
+  bytes.erase(0, at);
+}
+
 std::string valid_utf8(std::string_view text) {
   std::string out;
   out.reserve(text.size());

@@ -21,6 +21,9 @@ struct Character {
 Character decode_utf8(std::string_view text, std::size_t offset);
 void append_utf8(std::string& out, char32_t code);
 
+// Moves the characters that `bytes` completes to the end of `text`, and leaves those it only begins.
+void move_complete(std::string& bytes, std::string& text);
+
 // `text` with U+FFFD for every byte that is not valid UTF-8.
 std::string valid_utf8(std::string_view text);
 

@@ -8,12 +8,6 @@
 namespace dts::serve {
 namespace {
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return out;
-}
-
 // Empty when it is not base64.
 std::string from_base64(std::string_view text) {
   constexpr std::string_view kDigits = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -37,7 +31,7 @@ std::string from_base64(std::string_view text) {
 std::string key_of(std::string_view authorization) {
   const std::size_t space = authorization.find(' ');
   if (space == std::string_view::npos) return {};
-  const std::string scheme = lower(authorization.substr(0, space));
+  const std::string scheme = lower_case(authorization.substr(0, space));
   const std::string_view credentials = authorization.substr(space + 1);
   if (scheme == "bearer") return std::string(credentials);
   if (scheme != "basic") return {};
@@ -76,7 +70,7 @@ bool Access::has_key(const HttpRequest& request) const {
 
 bool Access::host_allowed(const HttpRequest& request) const {
   if (options_.hosts.empty()) return true;
-  const std::string name = lower(host_name(request.header("host")));
+  const std::string name = lower_case(host_name(request.header("host")));
   return std::find(options_.hosts.begin(), options_.hosts.end(), name) != options_.hosts.end();
 }
 

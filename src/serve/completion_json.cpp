@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "draw/unicode.h"
+#include "serve/votes_json.h"
 
 namespace dts::serve {
 namespace {
@@ -65,14 +66,6 @@ Json text_logprobs(const ChoiceReader::Delta& delta) {
 Json logprobs_json(CompletionKind kind, const ChoiceReader::Delta& delta, bool logprobs) {
   if (!logprobs) return nullptr;
   return kind == CompletionKind::kChat ? chat_logprobs(delta.tokens) : text_logprobs(delta);
-}
-
-Json votes_json(const std::vector<AnswerCount>& votes) {
-  Json list = Json::array();
-  for (const AnswerCount& count : votes) {
-    list.push_back(Json{{"answer", draw::valid_utf8(count.answer)}, {"votes", count.votes}});
-  }
-  return list;
 }
 
 Json title_json(const CompletionTitle& title, const char* object) {

@@ -3,11 +3,19 @@
 #include <algorithm>
 #include <charconv>
 
+#include "answer/ascii.h"
+
 namespace dts::serve {
 
 std::string_view HttpRequest::header(std::string_view name) const {
   const auto found = std::find_if(headers.begin(), headers.end(), [&](const auto& h) { return h.first == name; });
   return found == headers.end() ? std::string_view() : std::string_view(found->second);
+}
+
+std::string lower_case(std::string_view text) {
+  std::string out(text);
+  std::transform(out.begin(), out.end(), out.begin(), to_lower);
+  return out;
 }
 
 std::string percent_decoded(std::string_view text) {

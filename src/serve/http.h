@@ -61,6 +61,9 @@ class ReadyReply final : public Reply {
   HttpResponse response_;
 };
 
+// ASCII letters in lower case.
+std::string lower_case(std::string_view text);
+
 // "%41" -> "A"; what is no escape stays as it is.
 std::string percent_decoded(std::string_view text);
 

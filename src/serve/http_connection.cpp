@@ -45,9 +45,8 @@ HttpRequest request_of(const http::request<http::string_body>& message) {
   const std::string_view target(message.target().data(), message.target().size());
   request.path = std::string(target.substr(0, target.find('?')));
   for (const auto& field : message) {
-    std::string name(field.name_string());
-    for (char& c : name) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-    request.headers.emplace_back(std::move(name), std::string(field.value()));
+    const auto name = field.name_string();
+    request.headers.emplace_back(lower_case({name.data(), name.size()}), std::string(field.value()));
   }
   return request;
 }
@@ -153,7 +152,6 @@ HttpConnection::Task<bool> HttpConnection::await_first_byte(std::chrono::millise
   co_return true;
 }
 
-// The request cannot be, or must not be, read to its end.
 HttpConnection::Task<bool> HttpConnection::refuse_unread(int status, std::string message, std::string code) {
   request_id_ = new_id("req-");
   service_.count_response("unread", status);
@@ -162,6 +160,26 @@ HttpConnection::Task<bool> HttpConnection::refuse_unread(int status, std::string
   co_await send(response, false, 11);
   co_await linger();
   co_return false;
+}
+
+HttpConnection::Task<bool> HttpConnection::refuse_unreadable(error_code error) {
+  const Limits& limits = service_.limits();
+  if (expired_) {
+    co_return co_await refuse_unread(408, "the request took too long to arrive", "request_timeout");
+  }
+  if (error == http::error::header_limit) {
+    co_return co_await refuse_unread(431, fmt::format("the headers are longer than {} bytes", limits.header_bytes),
+                                     "headers_too_large");
+  }
+  if (error == http::error::body_limit) {
+    co_return co_await refuse_unread(413, fmt::format("the body is longer than {} bytes", limits.body_bytes),
+                                     "body_too_large");
+  }
+  // A client that has gone in the middle reads no answer.
+  const bool gone = error == http::error::end_of_stream || error == http::error::partial_message ||
+                    error.category() != make_error_code(http::error::bad_method).category();
+  if (gone) co_return false;
+  co_return co_await refuse_unread(400, "this is no HTTP request", "bad_request");
 }
 
 HttpConnection::Task<void> HttpConnection::linger() {
@@ -190,20 +208,7 @@ HttpConnection::Task<bool> HttpConnection::serve_request() {
   set_deadline(limits.header_time);
   co_await http::async_read_header(socket_, buffer_, parser, handled(error));
   clear_deadline();
-  if (expired_) co_return co_await refuse_unread(408, "the headers took too long", "request_timeout");
-  if (error == http::error::header_limit) {
-    co_return co_await refuse_unread(431, fmt::format("the headers are longer than {} bytes", limits.header_bytes),
-                                     "headers_too_large");
-  }
-  if (error == http::error::body_limit) {
-    co_return co_await refuse_unread(413, fmt::format("the body is longer than {} bytes", limits.body_bytes),
-                                     "body_too_large");
-  }
-  if (error && error.category() == make_error_code(http::error::bad_method).category() &&
-      error != http::error::end_of_stream && error != http::error::partial_message) {
-    co_return co_await refuse_unread(400, "this is no HTTP request", "bad_request");
-  }
-  if (error) co_return false;
+  if (expired_ || error) co_return co_await refuse_unreadable(error);
 
   HttpRequest request = request_of(parser.get());
   const bool keep_alive = parser.get().keep_alive() && !draining_;
@@ -224,16 +229,7 @@ HttpConnection::Task<bool> HttpConnection::serve_request() {
   set_deadline(limits.body_time);
   co_await http::async_read(socket_, buffer_, parser, handled(error));
   clear_deadline();
-  if (expired_) co_return co_await refuse_unread(408, "the body took too long", "request_timeout");
-  if (error == http::error::body_limit) {
-    co_return co_await refuse_unread(413, fmt::format("the body is longer than {} bytes", limits.body_bytes),
-                                     "body_too_large");
-  }
-  if (error && error.category() == make_error_code(http::error::bad_method).category() &&
-      error != http::error::partial_message) {
-    co_return co_await refuse_unread(400, "the body is not as its headers say", "bad_request");
-  }
-  if (error) co_return false;
+  if (expired_ || error) co_return co_await refuse_unreadable(error);
   request.body = std::move(parser.get().body());
   co_return co_await answer(request, keep_alive, version);
 }

@@ -40,7 +40,9 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   // True: the connection can be used for another request.
   Task<bool> serve_request();
   Task<bool> await_first_byte(std::chrono::milliseconds patience);
+  // For a request that cannot be, or must not be, read to its end. All return false.
   Task<bool> refuse_unread(int status, std::string message, std::string code);
+  Task<bool> refuse_unreadable(boost::system::error_code error);
   Task<bool> answer(const HttpRequest& request, bool keep_alive, unsigned version);
   Task<bool> stream(Reply& reply, HttpResponse head, bool keep_alive, unsigned version);
   Task<bool> send(const HttpResponse& response, bool keep_alive, unsigned version, bool with_body = true);

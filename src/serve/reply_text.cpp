@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "answer/ascii.h"
 #include "draw/unicode.h"
 
 namespace dts::serve {
@@ -10,8 +11,6 @@ namespace {
 
 constexpr std::string_view kOpen = "<think>";
 constexpr std::string_view kClose = "</think>";
-
-bool is_space(char c) { return c == ' ' || (c >= '\t' && c <= '\r'); }
 
 std::size_t skip_spaces(std::string_view text, std::size_t at) {
   while (at < text.size() && is_space(text[at])) ++at;

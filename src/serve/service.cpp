@@ -7,6 +7,7 @@
 #include <array>
 #include <utility>
 
+#include "answer/ascii.h"
 #include "draw/unicode.h"
 #include "serve/api_error.h"
 #include "serve/assets.h"
@@ -42,10 +43,7 @@ void allow(const HttpRequest& request, std::initializer_list<std::string_view> m
 }
 
 bool is_json(std::string_view content_type) {
-  std::string type(content_type.substr(0, content_type.find(';')));
-  while (type.ends_with(' ')) type.pop_back();
-  for (char& c : type) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-  return type == "application/json";
+  return lower_case(trim(content_type.substr(0, content_type.find(';')))) == "application/json";
 }
 
 }  // namespace

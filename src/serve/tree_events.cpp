@@ -11,6 +11,7 @@
 #include "draw/tree_names.h"
 #include "draw/unicode.h"
 #include "dts/text_search.h"
+#include "serve/votes_json.h"
 
 namespace dts::serve {
 namespace {
@@ -34,31 +35,8 @@ std::string number(double value) {
 
 std::string json_string(std::string_view text) { return ordered_json(draw::valid_utf8(text)).dump(); }
 
-// Moves the characters that `bytes` completes to the end of `text`.
-void take_complete(std::string& bytes, std::string& text) {
-  std::size_t at = 0;
-  while (at < bytes.size()) {
-    const draw::Character character = draw::decode_utf8(bytes, at);
-    if (character.truncated) break;
-    draw::append_utf8(text, character.code);
-    at += character.size;
-  }
-  bytes.erase(0, at);
-}
-
 bool has_ended(const Segment& segment) {
   return segment.state != SegmentState::kLive && segment.state != SegmentState::kSplit;
-}
-
-ordered_json votes_json(std::span<const AnswerCount> votes) {
-  ordered_json list = ordered_json::array();
-  for (const AnswerCount& count : votes) {
-    ordered_json vote;
-    vote["answer"] = draw::valid_utf8(count.answer);
-    vote["votes"] = count.votes;
-    list.push_back(std::move(vote));
-  }
-  return list;
 }
 
 }  // namespace
@@ -175,7 +153,7 @@ std::string TreeEvents::growth_of(SegmentId id) {
     const TokenRecord& record = segment.tokens[i];
     begun += shown_piece(vocabulary_, record.token);
     std::string piece;
-    take_complete(begun, piece);
+    draw::move_complete(begun, piece);
     const bool last = i + 1 == segment.tokens.size();
     if (last && has_ended(segment)) {
       piece += draw::valid_utf8(begun);
@@ -217,7 +195,7 @@ void TreeEvents::tell_split(SegmentId parent) {
     Told& told = told_[static_cast<std::size_t>(id)];
     std::string piece;
     told.begun += shown_piece(vocabulary_, child.tokens.front().token);
-    take_complete(told.begun, piece);
+    draw::move_complete(told.begun, piece);
     if (has_ended(child) && child.tokens.size() == 1) piece += draw::valid_utf8(std::exchange(told.begun, {}));
     told.tokens = 1;
     children +=
