@@ -333,7 +333,7 @@ describe('without a mouse', () => {
     assert.equal(await role(), 'treeitem');
     const level = () => page.evaluate(() => Number(document.activeElement.getAttribute('aria-level')));
     assert.equal(await level(), 1);
-    assert.ok(await page.locator('.focus-ring').isVisible());
+    await page.locator('.focus-ring').waitFor({ state: 'visible' });
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('ArrowDown');

@@ -48,6 +48,11 @@ export class Run {
     return this.tree.opening?.question || this.asked;
   }
 
+  /** Failed before anything grew. */
+  get refused(): boolean {
+    return this.phase === 'failed' && this.tree.segments.size === 0;
+  }
+
   get active(): boolean {
     return this.phase === 'starting' || this.phase === 'running';
   }

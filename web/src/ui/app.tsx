@@ -162,6 +162,7 @@ function RunView({ run, session }: { run: Run; session: Session }) {
       run.changes.notify();
     }
   };
+  if (run.refused) return <Result run={run} />;
   const shared = { run, leaf: pinned, other, onRead: read, onCompare: compare };
   return (
     <div class="run">

@@ -100,7 +100,7 @@ export function AskForm({ models, running, cancelling, serverGone, suggested, on
             Ask
           </button>
         )}
-        <span class="hint">or Ctrl+Enter</span>
+        {!running && <span class="hint">or Ctrl+Enter</span>}
       </div>
       <details class="examples">
         <summary>Examples</summary>

@@ -3,7 +3,7 @@ import { formatCount, formatSeconds, plural, reasonInWords } from '../draw/words
 import type { Vote } from '../model/events';
 import { useChanges } from './hooks';
 
-const kMostAnswers = 6;
+const kMostAnswers = 4;
 
 /** The answer, who voted for it, and what it took. */
 export function Result({ run }: { run: Run }) {
@@ -22,15 +22,19 @@ export function Result({ run }: { run: Run }) {
           {run.error}
         </p>
       )}
-      <div class="verdict">
-        <div class="answer">
-          <span class="label">{run.active ? (leading === undefined ? 'Thinking' : 'Leading') : 'Answer'}</span>
-          <output class="value">{winning ?? leading ?? (run.active ? '…' : 'none')}</output>
-          <span class="hint">{headline(run)}</span>
-        </div>
-        {tree.votes.length > 0 && <Votes votes={tree.votes} winning={winning} />}
-      </div>
-      <p class="figures">{figures(run)}</p>
+      {!run.refused && (
+        <>
+          <div class="verdict">
+            <div class="answer">
+              <span class="label">{run.active ? (leading === undefined ? 'Thinking' : 'Leading') : 'Answer'}</span>
+              <output class="value">{winning ?? leading ?? (run.active ? '…' : 'none')}</output>
+              <span class="hint">{headline(run)}</span>
+            </div>
+            {tree.votes.length > 0 && <Votes votes={tree.votes} winning={winning} />}
+          </div>
+          <p class="figures">{figures(run)}</p>
+        </>
+      )}
     </section>
   );
 }
