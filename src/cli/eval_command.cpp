@@ -109,7 +109,7 @@ eval::Dataset load_questions(const EvalFlags& flags, DatasetSource source) {
       throw usage_error(fmt::format("--data is missing: {} is read from a file that you have ({})", info.name,
                                     info.source.empty() ? "any jsonl, csv or parquet" : info.source));
     }
-    source.files.push_back(find_builtin_data(source.name + ".jsonl"));
+    source.files.emplace_back(find_builtin_data(source.name + ".jsonl"));
   }
   eval::Dataset dataset = eval::load_dataset(source.name, source.files, flags.columns);
   if (flags.limit > 0 && flags.limit < dataset.questions.size()) dataset.questions.resize(flags.limit);

@@ -11,6 +11,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 namespace dts::eval {
@@ -23,7 +24,11 @@ struct RowKey {
   std::uint64_t seed = 0;
   std::string question;  // its id
 
-  friend auto operator<=>(const RowKey&, const RowKey&) = default;
+  friend bool operator==(const RowKey&, const RowKey&) = default;
+  friend bool operator<(const RowKey& a, const RowKey& b) {
+    return std::tie(a.model, a.dataset, a.method, a.seed, a.question) <
+           std::tie(b.model, b.dataset, b.method, b.seed, b.question);
+  }
 };
 
 // A trajectory that finished, right or wrong, whether or not it won.

@@ -30,10 +30,9 @@ void add_versus(Section& section, const Results& results, const Pair& pair,
 }
 
 std::string rule_text(const CriterionRow& row) {
-  const std::string low = fmt::format("VE >= {}, H <= {}", row.tau_v, row.tau_h);
-  const std::string high = fmt::format("H >= {}", row.tau_h);
-  if (row.criterion == "high-entropy") return high;
-  return row.criterion == "either" ? fmt::format("({}) or {}", low, high) : low;
+  if (row.criterion == "high-entropy") return fmt::format("H >= {}", row.tau_h);
+  if (row.criterion == "either") return fmt::format("(VE >= {}, H <= {}) or H >= {}", row.tau_v, row.tau_h, row.tau_h);
+  return fmt::format("VE >= {}, H <= {}", row.tau_v, row.tau_h);
 }
 
 LineChart length_chart(const std::string& title, const std::vector<LengthBin>& pooled) {

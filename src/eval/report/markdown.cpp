@@ -48,7 +48,7 @@ std::string table_text(const Table& table) {
     for (const std::size_t c : columns) {
       const CellText text = cell_text(table, c, row[c]);
       std::string value = inline_text(text.value);
-      if (row[c].best) value = "**" + value + "**";
+      if (row[c].best) value = fmt::format("**{}**", value);
       if (!text.range.empty()) value += fmt::format(" ({})", text.range);
       out += fmt::format(" {} |", value);
     }

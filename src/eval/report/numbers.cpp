@@ -41,12 +41,12 @@ std::string number(double value, Unit unit, double flops) {
 }  // namespace
 
 FlopsUnit flops_unit(double largest) {
-  static const std::array<FlopsUnit, 6> kUnits = {
+  static const std::array<FlopsUnit, 6> units = {
       {{1e6, "MFLOP"}, {1e9, "GFLOP"}, {1e12, "TFLOP"}, {1e15, "PFLOP"}, {1e18, "EFLOP"}, {1e21, "ZFLOP"}}};
-  for (const FlopsUnit& unit : kUnits) {
+  for (const FlopsUnit& unit : units) {
     if (largest < 1000 * unit.size) return unit;
   }
-  return kUnits.back();
+  return units.back();
 }
 
 FlopsUnit flops_unit(const Table& table, std::size_t column) {

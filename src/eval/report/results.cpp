@@ -79,9 +79,9 @@ const MethodResults* Benchmark::find(std::string_view label) const {
 }
 
 const Rows& Benchmark::baseline() const {
-  static const Rows kNone;
+  static const Rows none;
   const MethodResults* standard = find(kBaseline);
-  return standard == nullptr ? kNone : standard->rows;
+  return standard == nullptr ? none : standard->rows;
 }
 
 Results::Results(const std::vector<std::string>& files) {
@@ -91,7 +91,9 @@ Results::Results(const std::vector<std::string>& files) {
 }
 
 void Results::load(const std::string& file, std::map<std::string, StoredSettings>& known) {
-  Source source{std::make_unique<Store>(file, /*read_only=*/true), {}};
+  const std::size_t index = sources_.size();
+  Source& source = sources_.emplace_back();
+  source.store = std::make_unique<Store>(file, /*read_only=*/true);
   const std::vector<StoredSettings> settings = source.store->settings();
   std::set<std::string> clashing;
   for (const StoredSettings& mine : settings) {
@@ -110,10 +112,9 @@ void Results::load(const std::string& file, std::map<std::string, StoredSettings
   for (Row& row : source.store->rows()) {
     row.key.model = shown(row.key.model);
     const RowKey key = row.key;
-    rows_.try_emplace(key, std::move(row), sources_.size());
+    rows_.try_emplace(key, std::move(row), index);
   }
   for (StoredRun& run : source.store->runs()) runs_.push_back(std::move(run));
-  sources_.push_back(std::move(source));
 }
 
 void Results::arrange(const std::map<std::string, StoredSettings>& known) {
