@@ -38,7 +38,7 @@ TEST_F(FiguresTest, ASummaryCountsWhatTheRowsSay) {
       row.chosen_tokens = 0;
       row.traces.clear();
     });
-    const auto tree = [](int votes, int exhausted, int chosen, std::vector<TraceResult> traces) {
+    const auto tree = [](int votes, int exhausted, int chosen, const std::vector<TraceResult>& traces) {
       return [=](Row& row) {
         row.votes = votes;
         row.exhausted = exhausted;

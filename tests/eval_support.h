@@ -19,7 +19,7 @@ inline std::string error_of(const std::function<void()>& action) {
   try {
     action();
   } catch (const Error& error) {
-    const std::string text = error.what();
+    std::string text = error.what();
     EXPECT_EQ(text.find('\n'), std::string::npos) << text;
     EXPECT_LT(text.size(), 2000U) << text;
     return text;

@@ -74,8 +74,9 @@ Section repetition_section(const Results& results) {
 Section selection_section(const Results& results) {
   Section section{"selection", "Max-logit against early stopping", "Table 3 of the paper", "", {}, {}, {}, ""};
   section.text =
-      "The same tree, another choice: the trajectory with the highest log-probability per token, against the first "
-      "that finished (DTS-Greedy) and the vote of the first eight (DTS-Stable).";
+      "The same rule for branching, another way to choose: the tree grown to its end and the trajectory with the "
+      "highest log-probability per token taken, against the first that finished (DTS-Greedy) and the vote of the "
+      "first eight (DTS-Stable).";
   const auto score = [](const Row& row) { return row.score; };
   add_versus(section, results, {"max-logit", "dts-greedy", "selection-greedy", "Accuracy (%), DTS-Greedy"}, score,
              true);
