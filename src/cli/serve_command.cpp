@@ -89,6 +89,7 @@ std::unique_ptr<LlamaModel> load_model(const ServeFlags& flags, const serve::End
   }
   id = flags.alias.empty() ? std::filesystem::path(file.get().path).stem().string() : flags.alias;
   if (file.get().stand_in && flags.alias.empty()) id = "random";
+  id = one_line(id);  // a file's name may be any bytes
   bool interrupted = false;
   LlamaModelOptions options;
   options.path = file.get().path;

@@ -15,6 +15,7 @@
 #include <boost/beast/http/error.hpp>
 #include <boost/beast/http/read.hpp>
 
+#include "draw/unicode.h"
 #include "serve/api_error.h"
 #include "serve/ids.h"
 
@@ -125,7 +126,7 @@ HttpConnection::Task<void> HttpConnection::serve() {
     while (co_await serve_request()) {
     }
   } catch (const std::exception& error) {
-    spdlog::error("connection failed: {}", error.what());
+    spdlog::error("connection failed: {}", draw::one_line(error.what()));
   }
   clear_deadline();
   error_code ignored;
