@@ -18,7 +18,7 @@ namespace {
 
 // A model of fewer parameters is decoded by one thread: a second would wait for the first.
 constexpr std::int64_t kOneThreadParameters = 8'000'000;
-constexpr int kMostWorkers = 16;
+constexpr int kMostWorkers = 8;
 
 int choose_workers(int asked, const ModelFlags& flags, const LlamaModel& model) {
   if (asked > 0) return asked;
