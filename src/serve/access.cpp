@@ -102,8 +102,10 @@ std::vector<std::pair<std::string, std::string>> Access::cors_headers(const Http
   if (origin.empty()) return {};
   for (const std::string& allowed : options_.origins) {
     // Our own word for it, not the client's.
-    if (allowed == "*") return {{"Access-Control-Allow-Origin", "*"}};
-    if (allowed == origin) return {{"Access-Control-Allow-Origin", allowed}, {"Vary", "Origin"}};
+    if (allowed != "*" && allowed != origin) continue;
+    return {{"Access-Control-Allow-Origin", allowed},
+            {"Access-Control-Expose-Headers", "X-Request-Id, Retry-After"},
+            {"Vary", "Origin"}};
   }
   return {};
 }

@@ -199,7 +199,11 @@ HttpConnection::Task<bool> HttpConnection::serve_request() {
   between_requests_ = true;
   common_headers_.clear();
   bytes_sent_ = 0;
-  if (!co_await await_first_byte(limits.idle_time)) co_return false;
+  // Who has not said a word yet is given less time than who has.
+  const bool first = std::exchange(first_request_, false);
+  if (!co_await await_first_byte(first ? std::min(limits.idle_time, limits.header_time) : limits.idle_time)) {
+    co_return false;
+  }
   between_requests_ = false;
 
   Parser parser;

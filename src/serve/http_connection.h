@@ -67,6 +67,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   boost::asio::steady_timer wake_timer_;
   std::atomic<bool> awake_ = false;
   bool client_gone_ = false;
+  bool first_request_ = true;
   bool between_requests_ = true;
   // Of the request under way, for its log line.
   std::string request_id_;
