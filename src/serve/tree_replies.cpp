@@ -19,8 +19,9 @@ void TreeReply::on_change(std::function<void()> wake) {
 }
 
 std::optional<HttpResponse> TreeReply::head() {
-  std::shared_ptr<const TreeDocument> document;
-  {
+  // One that is done need not be asked for.
+  std::shared_ptr<const TreeDocument> document = run_->document();
+  if (!document) {
     const std::scoped_lock lock(shared_->mutex);
     document = shared_->document;
   }
