@@ -10,7 +10,7 @@ namespace dts::serve {
 void EventLog::append(std::string_view type, std::string_view data) {
   const std::scoped_lock lock(mutex_);
   std::string frame = fmt::format("id: {}\nevent: {}\ndata: {}\n\n", frames_.size() + 1, type, data);
-  bytes_ += frame.size() + sizeof frame;
+  bytes_ += frame.size() + sizeof(std::string);
   frames_.push_back(std::move(frame));
 }
 

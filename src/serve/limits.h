@@ -9,8 +9,8 @@ namespace dts::serve {
 
 struct Limits {
   // Of one connection.
-  std::size_t header_bytes = 16 * 1024;
-  std::size_t body_bytes = 2 * 1024 * 1024;
+  std::size_t header_bytes = std::size_t{16} << 10U;
+  std::size_t body_bytes = std::size_t{2} << 20U;
   std::chrono::milliseconds header_time{10'000};  // from the first byte of a request to the end of its headers
   std::chrono::milliseconds body_time{30'000};    // for all of the body
   std::chrono::milliseconds idle_time{60'000};    // between two requests
