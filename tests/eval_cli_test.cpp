@@ -86,7 +86,7 @@ class EvalCliTest : public testing::Test {
     all.insert(all.end(), more.begin(), more.end());
     return all;
   }
-  static constexpr std::size_t kRows = 4U * 3U * 5U;
+  static constexpr std::size_t kRows = 60;  // 4 methods, 3 seeds, 5 questions
 
   // Rows with their trees, less what time it took.
   static std::vector<std::string> contents(const std::string& results) {
@@ -340,7 +340,7 @@ TEST_F(EvalCliTest, BadDataIsRefusedBeforeAModelIsLoaded) {
   refuses("aime25", write("empty.jsonl", ""), {});
   refuses("aime24", write("header.csv", "ID,Problem,Answer\n"), {"no questions"});
   refuses("aime24", write("short.parquet", "PAR1\x15\x04"), {});
-  refuses("aime24", write("cut.parquet", "PAR1" + std::string(100, '\0') + "\x10\x00\x00\x00PAR1"), {});
+  refuses("aime24", write("cut.parquet", "PAR1" + std::string(100, '\0') + std::string("\x10\0\0\0PAR1", 8)), {});
   refuses("gpqa-diamond", write("quote.csv", "Question,Correct Answer\n\"What"), {"line 2"});
   refuses("aime25",
           write("twice.jsonl",
