@@ -206,7 +206,7 @@ void Run::forget_shown_tokens() {
 }
 
 std::shared_ptr<const TreeDocument> Run::snapshot() const {
-  if (const auto done = document()) return done;
+  if (auto done = document()) return done;
   return std::make_shared<TreeDocument>(make_document({}));
 }
 
