@@ -229,7 +229,7 @@ TEST(Service, CancellingGivesTheClientWhatThereIs) {
   Reading whole(service.handle(post(kChat, chat_body())));
   const json cancelled = ask_json(service, {"DELETE", "/v1/trees/" + whole.id(), {}, {}});
   EXPECT_EQ(cancelled["cancelled"], true);
-  EXPECT_EQ(whole.whole().status, 503);
+  EXPECT_EQ(whole.whole().status, 410);
   Reading stream(service.handle(post(kChat, chat_body(R"("stream":true)"))));
   ask_json(service, {"POST", "/v1/trees/" + stream.id() + "/cancel", {}, {}});
   const std::vector<json> chunks = chunks_of(stream.whole().body);

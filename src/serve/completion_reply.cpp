@@ -9,12 +9,12 @@ namespace dts::serve {
 namespace {
 
 // A run that has nothing to give to its client.
-std::optional<ApiError> failure_of(const Outcome& outcome) {
+std::optional<ApiError> failure_of(const Outcome& outcome, const std::atomic<bool>& draining) {
   if (outcome.reason == StopReason::kFailed) return ApiError(500, "the decoding failed: " + outcome.error);
-  if (outcome.reason == StopReason::kCancelled && !outcome.winner) {
-    return ApiError(503, "the request was cancelled before a trajectory had finished", {}, "cancelled");
-  }
-  return std::nullopt;
+  if (outcome.reason != StopReason::kCancelled || outcome.winner) return std::nullopt;
+  if (draining) return ApiError(503, "the server is shutting down", {}, "shutting_down");
+  // Clients try again after 409, 429 and whatever begins with a 5: not what somebody wants who cancelled it.
+  return ApiError(410, "the request was cancelled before a trajectory had finished", {}, "cancelled");
 }
 
 Usage usage_of(const CompletionRuns& runs, std::int64_t content_tokens) {
@@ -56,7 +56,7 @@ std::optional<HttpResponse> WholeCompletion::head() {
   std::int64_t content_tokens = 0;
   for (const auto& run : runs_->all()) {
     const auto document = run->document();
-    if (const auto failure = failure_of(document->outcome)) return error_response(*failure);
+    if (const auto failure = failure_of(document->outcome, *format_.draining)) return error_response(*failure);
     ChoiceReader reader(run, format_.logprobs);
     const ChoiceReader::Delta delta = reader.read();
     content_tokens += reader.content_tokens();
@@ -97,7 +97,7 @@ bool StreamedCompletion::add_choice(std::string& out, std::size_t index, bool te
   const ChoiceReader::Delta delta = choice.reader.read();
   const auto document = delta.done ? run.document() : nullptr;
   if (document) {
-    if (const auto failure = failure_of(document->outcome)) {
+    if (const auto failure = failure_of(document->outcome, *format_.draining)) {
       out += event(error_json(failure->status(), failure->what(), failure->param(), failure->code()));
       return false;
     }

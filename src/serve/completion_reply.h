@@ -1,6 +1,7 @@
 // Replies that wait for runs: a whole completion, or one that is streamed while it is made.
 #pragma once
 
+#include <atomic>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -35,7 +36,8 @@ class CompletionRuns {
 struct CompletionFormat {
   CompletionTitle title;
   bool logprobs = false;
-  bool include_usage = false;  // in a stream
+  bool include_usage = false;                   // in a stream
+  const std::atomic<bool>* draining = nullptr;  // the server's, for what to say of a run that was cancelled
 };
 
 class WholeCompletion final : public Reply {

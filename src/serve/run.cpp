@@ -80,6 +80,7 @@ void Run::on_predictions(std::span<const Prediction> predictions) {
 }
 
 void Run::on_event(const SearchEvent& event) {
+  if (untellable_) return;
   try {
     switch (event.type) {
       case SearchEvent::Type::kBranch:
@@ -100,6 +101,7 @@ void Run::on_event(const SearchEvent& event) {
     if (told) publish();
   } catch (const std::exception& error) {
     // What cannot be told must not take the other searches down.
+    untellable_ = true;
     search_->stop(StopReason::kFailed, error.what());
   }
 }

@@ -108,7 +108,8 @@ class Run : public std::enable_shared_from_this<Run> {
   std::map<SegmentId, ReplyText> stop_readers_;  // one a live leaf, when there are stop strings
   // [segments][tokens]: what each token was chosen from. A child's first token was chosen from the last of its parent.
   std::vector<std::vector<std::vector<Candidate>>> tops_;
-  bool ended_ = false;  // a trajectory has, in the step being told
+  bool ended_ = false;       // a trajectory has, in the step being told
+  bool untellable_ = false;  // an event could not be told: the search is over
   EventId events_announced_ = 0;
 
   mutable std::mutex mutex_;  // guards what follows

@@ -171,6 +171,7 @@ Service::Routed Service::complete(const HttpRequest& request, CompletionKind kin
   format.title = {id, unix_seconds(), model, kind};
   format.logprobs = asked.logprobs;
   format.include_usage = asked.include_usage;
+  format.draining = &draining_;
   admit(asked.choices);
   std::vector<std::shared_ptr<Run>> runs;
   try {
