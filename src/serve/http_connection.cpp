@@ -223,10 +223,11 @@ HttpConnection::Task<bool> HttpConnection::serve_request() {
     request_id_ = new_id("req-");
     service_.count_response("refused", refusal->status);
     spdlog::info("{} refused: {}", request_id_, refusal->status);
-    const bool has_body = !parser.is_done();
-    const bool sent = co_await send(*refusal, keep_alive && !has_body, version);
-    if (has_body) co_await linger();
-    co_return sent&& keep_alive && !has_body;
+    const bool goes_on = keep_alive && parser.is_done();  // a body that is not read ends the connection
+    const bool sent = co_await send(*refusal, goes_on, version);
+    if (sent && goes_on) co_return true;
+    co_await linger();
+    co_return false;
   }
   if (boost::beast::iequals(parser.get()[http::field::expect], "100-continue") && !parser.is_done()) {
     if (!co_await write("HTTP/1.1 100 Continue\r\n\r\n")) co_return false;
@@ -276,7 +277,8 @@ HttpConnection::Task<bool> HttpConnection::answer(const HttpRequest& request, bo
   service_.count_response(handled_request.route, status);
   spdlog::info("{} {} {} {} bytes in {:.3f} s{}", request_id_, handled_request.route, status, bytes_sent_,
                std::chrono::duration<double>(Clock::now() - start).count(), client_gone_ ? ", the client left" : "");
-  co_return reusable&& keep_alive && !client_gone_;
+  if (client_gone_ || !keep_alive) co_return false;
+  co_return reusable;
 }
 
 HttpConnection::Task<bool> HttpConnection::stream(Reply& reply, HttpResponse head, bool keep_alive, unsigned version) {
