@@ -32,6 +32,7 @@ export default defineConfig({
   },
   // `npm run dev` beside a server (`dts serve`, or `npm run replay`) on its usual port.
   server: {
+    host: '127.0.0.1', // a bare machine may not know the name localhost
     proxy: { '^/(v1|health)': { target: server, changeOrigin: true, headers: { origin: server } } },
   },
   test: { include: ['test/**/*.test.ts'] },
