@@ -65,7 +65,8 @@ inline void endless(std::span<const Token> /*tokens*/, std::span<float> logits) 
 // A service on an engine without a model.
 struct ScriptedService {
   explicit ScriptedService(LogitsScript script, ServiceOptions options = {}, int max_branches = 48)
-      : engine(sized(vocabulary, max_branches), std::move(script)), service(with_model(options), engine, vocabulary) {
+      : engine(sized(vocabulary, max_branches), std::move(script)),
+        service(with_model(std::move(options)), engine, vocabulary) {
     spdlog::set_level(spdlog::level::off);
   }
 

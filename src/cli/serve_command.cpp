@@ -76,7 +76,7 @@ void check_access(ServeFlags& flags) {
   if (loopback) {
     for (const char* name : {"localhost", "127.0.0.1", "::1"}) flags.access.hosts.emplace_back(name);
     flags.access.hosts.push_back(flags.http.host);
-  } else if (flags.access.hosts.size() > 0) {
+  } else if (!flags.access.hosts.empty()) {
     flags.access.hosts.push_back(flags.http.host);
   }
 }

@@ -46,7 +46,7 @@ class EventsReply final : public Reply {
  public:
   // So that a proxy does not take a quiet stream for a dead one.
   static constexpr std::chrono::seconds kHeartbeat{15};
-  static constexpr std::size_t kPageBytes = 64 * 1024;
+  static constexpr std::size_t kPageBytes = std::size_t{64} << 10U;
 
   EventsReply(std::shared_ptr<Run> run, EventId after, std::shared_ptr<std::atomic<int>> open_streams);
   ~EventsReply() override;
