@@ -27,8 +27,8 @@ namespace http = boost::beast::http;
 using boost::system::error_code;
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kSlice = std::size_t{64} << 10U;           // a client has Limits::write_time to take this much
-constexpr std::chrono::milliseconds kTick{250};     // how often a stream is polled when nothing wakes it
+constexpr std::size_t kSlice = std::size_t{64} << 10U;  // a client has Limits::write_time to take this much
+constexpr std::chrono::milliseconds kTick{250};         // how often a stream is polled when nothing wakes it
 constexpr std::chrono::milliseconds kLinger{1000};  // for the client to read a refusal before its unread body resets it
 constexpr std::size_t kLingerBytes = std::size_t{1} << 20U;
 
