@@ -4,14 +4,19 @@
 
 #include <memory>
 
+#include "dts/llama.h"
+
 struct llama_model;
 
 namespace dts::bench {
 
+// Everything that the model's speed depends on is as in the engine it is compared with.
 struct BareLoopOptions {
   int branches = 1;    // sequences that step together
   int context = 2048;  // cells a sequence
   int threads = 1;
+  KvType kv_type = KvType::kF16;
+  KvLayout kv_layout = KvLayout::kStreams;
   bool flash_attention = false;
 };
 

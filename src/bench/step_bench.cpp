@@ -40,7 +40,7 @@ std::shared_ptr<Search> endless_search(int width, int private_tokens, int max_to
 }
 
 StepTimes measure(Engine& engine, BareLoop& bare, int branches, int private_tokens, int steps) {
-  constexpr int kWarmUp = 2;
+  constexpr int kWarmUp = 4;  // a GPU records its graphs in the first
   StepTimes times;
   times.branches = branches;
   times.private_tokens = private_tokens;
@@ -146,12 +146,15 @@ StepBenchResult run_step_bench(const LlamaModel& model, const StepBenchOptions& 
   for (const int branches : options.branches) {
     engine_options.max_branches = branches;
     engine_options.context_length = longest + options.steps + 16;
+    const MemoryPlan plan = plan_memory(model, engine_options);  // what "auto" came to
     const auto engine = make_llama_engine(model, engine_options);
     BareLoopOptions bare_options;
     bare_options.branches = branches;
     bare_options.context = (engine_options.context_length + 255) / 256 * 256;
     bare_options.threads = engine_options.threads;
-    bare_options.flash_attention = engine_options.flash_attention == Toggle::kOn;
+    bare_options.kv_type = plan.kv_type;
+    bare_options.kv_layout = plan.layout;
+    bare_options.flash_attention = plan.flash_attention;
     BareLoop bare(model.impl().model.get(), bare_options);
     for (const int tokens : options.private_tokens) {
       result.steps.push_back(measure(*engine, bare, branches, tokens, options.steps));
