@@ -12,7 +12,8 @@ endif()
 install(TARGETS dts EXPORT dts-targets)
 if(TARGET dts_cli)
   install(TARGETS dts_cli)
-  install(FILES models/nano/dts-nano.gguf models/nano/nano-bench-mini.jsonl DESTINATION ${CMAKE_INSTALL_DATADIR}/dts)
+  install(FILES models/nano/dts-nano.gguf models/nano/nano-bench.jsonl models/nano/nano-bench-mini.jsonl
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/dts)
 endif()
 install(DIRECTORY include/dts "${PROJECT_BINARY_DIR}/include/dts" DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
   FILES_MATCHING PATTERN "*.h")

@@ -265,7 +265,9 @@ ReferenceResult reference_search(const LogitsScript& script, const std::vector<T
     if (total > 0 && finished.size() > finished_before && (!retire.enabled || bar)) {
       double leader = 0;
       for (const auto& [answer, weight] : weights) leader = std::max(leader, weight);
-      if (method.stop.consensus > 0) {
+      int voters = 0;
+      for (const auto& [answer, n] : counts) voters += n;
+      if (method.stop.consensus > 0 && voters >= 2) {  // one vote is no consensus
         if (close(leader / total, method.stop.consensus, 1e-4)) result.fragile = true;
         agreed = leader / total >= method.stop.consensus;
       }

@@ -16,16 +16,11 @@ int ask(const std::string& path, const std::string& question) {
   const dts::ChatMessage message{.role = "user", .content = question};
   const dts::ChatPrompt prompt = vocabulary.chat(std::span(&message, 1));
 
-  dts::SearchText text;
-  text.is_end = [&](dts::Token token) { return vocabulary.is_end(token); };
-  text.answer_of = [&](std::span<const dts::Token> tokens) {
-    return dts::extract_answer(vocabulary.detokenize(tokens), prompt.opens_thinking);
-  };
   dts::SearchOptions options;
   options.method = dts::make_method("dts-stable");
   options.sampling = model.recommended_sampling();
   options.max_tokens = 2048;
-  const auto search = std::make_shared<dts::Search>(prompt.tokens, options, text, vocabulary.size());
+  const auto search = dts::make_text_search(vocabulary, prompt, options);
 
   dts::LlamaEngineOptions engine_options;
   engine_options.max_branches = search->max_live();

@@ -13,6 +13,7 @@
 #include "dts/rng.h"
 #include "dts/scheduler.h"
 #include "dts/search.h"
+#include "dts/text_search.h"
 #include "dts/tree.h"
 #include "dts/tree_file.h"
 #include "dts/vocabulary.h"

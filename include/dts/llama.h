@@ -52,8 +52,10 @@ class LlamaModel {
   std::unique_ptr<Impl> impl_;
 };
 
+inline constexpr int kMostBranches = 252;  // llama.cpp's 256 sequences, less those for padding
+
 struct LlamaEngineOptions {
-  int max_branches = 48;   // branches open at once, over all searches; <= 252
+  int max_branches = 48;   // branches open at once, over all searches; <= kMostBranches
   int context_length = 0;  // tokens a branch may hold; 0: as many as the model was trained for and memory allows
   int threads = 0;         // 0: one per core; fewer for a very small model
   KvType kv_type = KvType::kF16;

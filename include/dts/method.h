@@ -50,7 +50,7 @@ struct RetireRule {
 struct StopRule {
   static constexpr int kAll = std::numeric_limits<int>::max();
   int finished = kAll;   // stop after the step in which this many trajectories have finished; kAll: when none is live
-  double consensus = 0;  // stop when the leading answer has this share of the votes' weight; 0: never
+  double consensus = 0;  // stop when the leading answer has this share of two votes' weight or more; 0: never
   double certainty = 0;  // stop when the majority is this certain to stand (vote.h); 0: never
 };
 

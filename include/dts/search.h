@@ -182,12 +182,12 @@ class Search {
     bool warmup = false;
   };
 
-  // How many children the branch gets: 1 when it does not split.
+  // How many children the branch gets: 0 when it does not split.
   int children_of(const Prediction& prediction);
   // One step of one branch that does not split, and of one that splits into its `n` most probable tokens.
   void advance(const Branch& branch, const TokenRecord& record);
   void split(const Branch& branch, const Prediction& prediction, int n);
-  // Appends the token and says whether the branch lives on; if not, it is finished or exhausted.
+  // Appends the token and says whether the branch lives on; if not, it is finished, exhausted or retired.
   bool extend(Branch& branch, const TokenRecord& record);
   // Starts `n` more trajectories at the prompt.
   void start(int n);
@@ -211,6 +211,7 @@ class Search {
   std::vector<Branch> live_;               // visiting order: older first
   std::vector<Branch> next_;               // live_ of the step being made
   std::vector<Branch> born_;               // forks of the step being made: visited after every older branch
+  bool telling_ = false;                   // on_event is being called
   std::vector<SearchEvent> events_;        // of the step being made: emitted once the search is consistent again
   int waiting_ = 0;                        // trajectories that start after the warm-up
   int prompt_slot_ = -1;                   // holds the prompt for them

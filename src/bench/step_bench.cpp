@@ -5,14 +5,15 @@
 #include <cmath>
 #include <memory>
 #include <random>
-#include <thread>
 
 #include "bench/bare_loop.h"
 #include "core/distribution_oracle.h"
 #include "dts/distribution.h"
+#include "dts/error.h"
 #include "dts/rng.h"
 #include "dts/scheduler.h"
 #include "engine/llama/model.h"
+#include "engine/llama/system.h"
 
 namespace dts::bench {
 namespace {
@@ -50,10 +51,15 @@ StepTimes measure(Engine& engine, BareLoop& bare, int branches, int private_toke
   auto search = endless_search(branches, private_tokens, steps + kWarmUp + 1, engine.info().n_vocab);
   const JobId job = scheduler.submit({.search = search, .max_seconds = 0, .on_prefill = nullptr, .on_done = nullptr});
   const double forks_before = engine.times().forks;
-  while (search->step() < 1) scheduler.step();
+  // A step of ours; a search that cannot go on would be measured as infinitely fast.
+  const auto step = [&] {
+    scheduler.step();
+    if (search->done()) throw Error("the engine failed: " + search->outcome().error);
+  };
+  while (search->step() < 1) step();
   if (branches > 1) times.fork = (engine.times().forks - forks_before) / (branches - 1);
   for (int i = 1; i < kWarmUp; ++i) {
-    scheduler.step();
+    step();
     bare.step();
   }
 
@@ -63,7 +69,7 @@ StepTimes measure(Engine& engine, BareLoop& bare, int branches, int private_toke
     const EngineTimes before = engine.times();
     const double book_before = scheduler.bookkeeping_seconds();
     const Clock::time_point start = Clock::now();
-    scheduler.step();
+    step();
     our_times.push_back(seconds_since(start));
     const EngineTimes after = engine.times();
     ratios.push_back(our_times.back() / bare_times.back());
@@ -141,7 +147,8 @@ StepBenchResult run_step_bench(const LlamaModel& model, const StepBenchOptions& 
                                const std::function<void(const StepTimes&)>& on_row) {
   StepBenchResult result;
   LlamaEngineOptions engine_options = options.engine;
-  if (engine_options.threads == 0) engine_options.threads = static_cast<int>(std::thread::hardware_concurrency());
+  if (engine_options.threads == 0) engine_options.threads = usable_cores();
+  result.threads = engine_options.threads;
   const int longest = *std::max_element(options.private_tokens.begin(), options.private_tokens.end());
   for (const int branches : options.branches) {
     engine_options.max_branches = branches;

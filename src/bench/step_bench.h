@@ -45,6 +45,7 @@ struct LinearFit {
 };
 
 struct StepBenchResult {
+  int threads = 0;
   std::vector<StepTimes> steps;
   StatisticsTimes statistics;
   std::vector<LinearFit> fits;  // one for each number of branches with three or more lengths

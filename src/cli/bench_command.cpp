@@ -1,15 +1,15 @@
 // `dts bench`: our step against a bare llama.cpp loop, measured in one run.
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "bench/step_bench.h"
 #include "cli/arguments.h"
+#include "cli/builtin_model.h"
 #include "cli/commands.h"
+#include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "dts/error.h"
@@ -37,21 +37,28 @@ std::vector<int> parse_list(const std::string& flag, const std::string& text, in
   return values;
 }
 
-// A file that goes away with the benchmark.
-class TemporaryFile {
- public:
-  TemporaryFile() : path_((std::filesystem::temp_directory_path() / fmt::format("dts-bench-{}.gguf", getpid()))) {}
-  ~TemporaryFile() {
-    std::error_code ignored;
-    std::filesystem::remove(path_, ignored);
-  }
-  TemporaryFile(const TemporaryFile&) = delete;
-  TemporaryFile& operator=(const TemporaryFile&) = delete;
-  std::string path() const { return path_.string(); }
+// Thrown to leave the benchmark after a Ctrl-C, by way of what cleans up.
+struct Interrupted {};
 
- private:
-  std::filesystem::path path_;
-};
+void stop_if_interrupted() {
+  if (Interrupt::requested()) throw Interrupted();
+}
+
+// A model of random weights exists as a file only until it is loaded.
+LlamaModel load_model(const BenchFlags& flags) {
+  ModelFile file{flags.model.path};
+  if (file.path.empty()) {
+    RandomModelOptions random = random_model_preset(flags.geometry, flags.layers);
+    random.weight_type = flags.weights;
+    file = write_random_model_file(random);
+  }
+  const ModelFileGuard guard(std::move(file));
+  stop_if_interrupted();
+  LlamaModelOptions options;
+  options.path = guard.get().path;
+  options.gpu_layers = flags.model.gpu_layers;
+  return LlamaModel(options);
+}
 
 double ms(double seconds) { return seconds * 1e3; }
 
@@ -64,10 +71,10 @@ std::string row(const bench::StepTimes& t) {
                      ms(t.bookkeeping), ms(t.fork), t.fork / t.ours);
 }
 
-nlohmann::json to_json(const bench::StepBenchResult& result, const LlamaModel& model, const BenchFlags& flags) {
+nlohmann::json to_json(const bench::StepBenchResult& result, const LlamaModel& model) {
   nlohmann::json out;
   out["model"] = {{"name", model.name()}, {"architecture", model.architecture()}, {"parameters", model.parameters()}};
-  out["threads"] = flags.bench.engine.threads;
+  out["threads"] = result.threads;
   for (const bench::StepTimes& t : result.steps) {
     out["steps"].push_back({{"branches", t.branches},
                             {"private_tokens", t.private_tokens},
@@ -95,25 +102,19 @@ nlohmann::json to_json(const bench::StepBenchResult& result, const LlamaModel& m
 }
 
 int bench(BenchFlags& flags) {
-  TemporaryFile file;
-  LlamaModelOptions model_options;
-  model_options.path = flags.model.path;
-  model_options.gpu_layers = flags.model.gpu_layers;
-  if (flags.model.path.empty()) {
-    RandomModelOptions random = random_model_preset(flags.geometry, flags.layers);
-    random.weight_type = flags.weights;
-    write_random_model(file.path(), random);
-    model_options.path = file.path();
+  if (flags.model.context_size != 0) {
+    throw usage_error("--ctx-size has no place here: the context is made for --private and --steps");
   }
-  const LlamaModel model(model_options);
+  const LlamaModel model = load_model(flags);
   flags.bench.engine = flags.model.engine(0, 0);
   std::string text = fmt::format("{} ({}), {:.0f} M parameters\n", model.name(), model.architecture(),
                                  static_cast<double>(model.parameters()) / 1e6);
   if (!flags.json) write_stdout(text + kHeader);
   const bench::StepBenchResult result = bench::run_step_bench(model, flags.bench, [&](const bench::StepTimes& times) {
     if (!flags.json) write_stdout(row(times));
+    stop_if_interrupted();
   });
-  if (flags.json) return write_stdout(to_json(result, model, flags).dump(2) + "\n"), kExitAnswered;
+  if (flags.json) return write_stdout(to_json(result, model).dump(2) + "\n"), kExitAnswered;
 
   const bench::StatisticsTimes& s = result.statistics;
   text = fmt::format(
@@ -139,8 +140,9 @@ void add_bench_command(CLI::App& app, int& exit_code) {
       [flags](const std::string& text) { flags->layers = static_cast<int>(parse_integer("--layers", text, 0, 200)); });
   add_value(*command, "--weights", "TYPE", "without -m: ggml type of the weights (q8_0)",
             [flags](const std::string& text) { flags->weights = text; });
-  add_value(*command, "--branches", "N,N,...", "branches that step together (1,8,16,48)",
-            [flags](const std::string& text) { flags->bench.branches = parse_list("--branches", text, 1, 255); });
+  add_value(
+      *command, "--branches", "N,N,...", "branches that step together (1,8,16,48)",
+      [flags](const std::string& text) { flags->bench.branches = parse_list("--branches", text, 1, kMostBranches); });
   add_value(
       *command, "--private", "N,N,...", "tokens each branch holds (0,256,1024,2048)",
       [flags](const std::string& text) { flags->bench.private_tokens = parse_list("--private", text, 0, 1 << 20); });
@@ -148,7 +150,15 @@ void add_bench_command(CLI::App& app, int& exit_code) {
     flags->bench.steps = static_cast<int>(parse_integer("--steps", text, 1, 10000));
   });
   command->add_flag("--json", flags->json, "one JSON document instead of the table");
-  command->callback([flags, &exit_code] { exit_code = bench(*flags); });
+  command->callback([flags, &exit_code] {
+    const Interrupt interrupt;
+    try {
+      exit_code = bench(*flags);
+    } catch (const Interrupted&) {
+      print_error("interrupted");
+      exit_code = kExitInterrupted;
+    }
+  });
 }
 
 }  // namespace dts::cli

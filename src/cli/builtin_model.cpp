@@ -12,7 +12,6 @@
 #include <system_error>
 
 #include "dts/error.h"
-#include "engine/random_model.h"
 
 namespace dts::cli {
 namespace {
@@ -52,9 +51,15 @@ std::string temporary_file() {
 ModelFile find_builtin_model() {
   if (const char* chosen = std::getenv("DTS_BUILTIN_MODEL"); chosen != nullptr && *chosen != '\0') return {chosen};
   if (const auto found = find_shipped("dts-nano.gguf")) return {*found};
-  ModelFile file{temporary_file(), true, true};
+  ModelFile file = write_random_model_file({});
+  file.stand_in = true;
+  return file;
+}
+
+ModelFile write_random_model_file(const RandomModelOptions& options) {
+  ModelFile file{.path = temporary_file(), .stand_in = false, .temporary = true};
   try {
-    write_random_model(file.path, RandomModelOptions{});
+    write_random_model(file.path, options);
   } catch (...) {
     unlink(file.path.c_str());
     throw;

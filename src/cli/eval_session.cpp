@@ -62,8 +62,8 @@ void EvalSession::prepare(const std::vector<eval::Variant*>& variants, int paral
   int widest = 1;
   for (const eval::Variant* variant : variants) widest = std::max(widest, variant->options.method.max_live());
   // Enough for a few of the widest searches at once; a step over more branches costs less a branch.
-  constexpr int kMostBranches = 192;
-  const int branches = parallel > 0 ? std::max(parallel, widest) : std::max(widest, kMostBranches / widest * widest);
+  constexpr int kUsualBranches = 192;
+  const int branches = parallel > 0 ? std::max(parallel, widest) : std::max(widest, kUsualBranches / widest * widest);
   for (int i = 0; i < workers_; ++i) {
     engines_.push_back(make_llama_engine(model_, flags_.engine(branches, flags_.context_size)));
   }

@@ -67,9 +67,9 @@ void add_model_options(CLI::App& app, ModelFlags& flags) {
       "tokens a branch can hold, prompt included (default: what the prompt and --predict need, as far as the model "
       "and memory allow)",
       [&](const std::string& text) { flags.context_size = static_cast<int>(parse_integer("--ctx-size", text, 0)); });
-  add_value(app, "-t,--threads", "N", "threads (default: one per core)", [&](const std::string& text) {
-    flags.threads = static_cast<int>(parse_integer("--threads", text, 0, 1024));
-  });
+  add_value(
+      app, "-t,--threads", "N", "threads (default: one per core, fewer for a very small model)",
+      [&](const std::string& text) { flags.threads = static_cast<int>(parse_integer("--threads", text, 0, 1024)); });
   add_value(app, "--gpu-layers,--n-gpu-layers", "N", "layers to keep on the GPU (default: all that fit)",
             [&](const std::string& text) {
               flags.gpu_layers = text == "all" ? -1 : static_cast<int>(parse_integer("--gpu-layers", text, -1));
@@ -79,7 +79,7 @@ void add_model_options(CLI::App& app, ModelFlags& flags) {
   add_choice<KvType>(app, "--kv-type", flags.kv_type, {{"f16", KvType::kF16}, {"q8_0", KvType::kQ8_0}},
                      "precision of the KV (default f16)");
   add_choice<Toggle>(app, "--flash-attn", flags.flash_attention, kToggles,
-                     "flash attention (default auto: on for GPUs, off for the CPU)");
+                     "flash attention (default auto: on for GPUs, q8_0 and one pool; off for the CPU else)");
   add_choice<Toggle>(app, "--batch-invariant", flags.batch_invariant, kToggles,
                      "make a lone branch compute exactly what it would in a batch (default auto: on for the CPU)");
 }
@@ -125,6 +125,13 @@ SearchOptions SearchFlags::options() const {
   options.max_tokens = predict.value_or(options.max_tokens);
   options.max_total_tokens = max_total_tokens;
   validate(options, std::numeric_limits<int>::max());
+  if (options.method.max_live() > kMostBranches) {
+    const bool samples = method == "short-m@k";
+    throw usage_error(
+        fmt::format("{} {}: must be at most {}, the branches that an engine can keep",
+                    options.method.branch.enabled ? "--max-branches" : (samples ? "--samples" : "--votes"),
+                    options.method.max_live(), kMostBranches));
+  }
   return options;
 }
 

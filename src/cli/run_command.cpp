@@ -27,6 +27,7 @@
 #include "dts/scheduler.h"
 #include "dts/text_search.h"
 #include "dts/tree_file.h"
+#include "engine/llama/engine.h"
 
 namespace dts::cli {
 namespace {
@@ -52,7 +53,9 @@ double since(Clock::time_point start) { return std::chrono::duration<double>(Clo
 
 // Fails now rather than after minutes of decoding.
 void check_writable(const std::string& path) {
-  if (path.empty() || path == "-") return;
+  if (path.empty()) return;
+  if (path == "-")
+    throw usage_error("--save-tree is '-': it must be a file; --json writes the tree to standard output");
   std::error_code ignored;
   if (std::filesystem::is_directory(path, ignored)) {
     throw Error(fmt::format("--save-tree '{}': it is a directory, not a file", path));
@@ -61,9 +64,21 @@ void check_writable(const std::string& path) {
   const bool replaced = !std::filesystem::exists(path, ignored) || std::filesystem::is_regular_file(path, ignored);
   const std::filesystem::path file = std::filesystem::absolute(path);
   const std::filesystem::path target = replaced ? file.parent_path() : file;
-  if (access(target.c_str(), W_OK) != 0) {
-    throw Error(fmt::format("--save-tree '{}': cannot write to {}: {}", path, target.string(), strerror(errno)));
+  for (const std::filesystem::path& place : {target, file}) {
+    if (!std::filesystem::exists(place, ignored) && place != target) continue;
+    if (access(place.c_str(), W_OK) == 0) continue;
+    throw Error(fmt::format("--save-tree '{}': cannot write to {}: {}", path, place.string(), strerror(errno)));
   }
+}
+
+// Where nobody said how long trajectories may be and memory decides, it should not go unnoticed.
+void note_short_context(const RunFlags& flags, const LlamaModel& model, const MemoryPlan& plan, int room, int wanted) {
+  const bool by_memory = plan.context_length < model.training_context() && room < wanted;
+  if (flags.quiet || flags.search.predict || flags.model.context_size > 0 || !by_memory) return;
+  print_note(fmt::format(
+      "memory has room for trajectories of {} tokens (the model could have {}); --kv unified, --kv-type q8_0 or fewer "
+      "branches make more, and -n says how many",
+      grouped(room), grouped(model.training_context())));
 }
 
 std::optional<Example> choose_example(const RunFlags& flags) {
@@ -276,8 +291,9 @@ int run(const RunFlags& flags) {
   const auto prompt_tokens = static_cast<int>(prompt.tokens.size());
   const LlamaEngineOptions engine_options =
       flags.model.engine(options.method.max_live(), choose_context(flags, *model, prompt_tokens));
-  if (flags.verbose) print_facts(*model, plan_memory(*model, engine_options));
-  const std::unique_ptr<Engine> engine = make_llama_engine(*model, engine_options);
+  const MemoryPlan plan = plan_memory(*model, engine_options);
+  if (flags.verbose) print_facts(*model, plan);
+  const std::unique_ptr<Engine> engine = make_llama_engine_as_planned(*model, engine_options, plan);
   const double load_seconds = since(start);
 
   const int room = engine->info().context_length - prompt_tokens;
@@ -289,6 +305,7 @@ int run(const RunFlags& flags) {
     print_note(fmt::format("--predict is {}, but beside the prompt the context (--ctx-size) has room for {}",
                            *flags.search.predict, room));
   }
+  note_short_context(flags, *model, plan, room, options.max_tokens);
   options.max_tokens = std::min(options.max_tokens, room);
 
   const RunTitle title = make_title(*model, options, question, glyphs(terminal.unicode));

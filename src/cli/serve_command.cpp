@@ -127,7 +127,6 @@ struct Capacity {
 };
 
 Capacity plan_capacity(ServeFlags& flags) {
-  constexpr int kMostBranches = 252;
   BranchRule& branch = flags.search.numbers.branch;
   const int most = flags.parallel.value_or(kMostBranches);
   const int allowed = std::min(most, flags.limit_branches.value_or(most));

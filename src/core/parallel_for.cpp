@@ -1,14 +1,27 @@
 #include "core/parallel_for.h"
 
 #include <algorithm>
+#include <string>
+#include <system_error>
+
+#include "dts/error.h"
 
 namespace dts {
 
 ThreadPool::ThreadPool(int threads) {
-  for (int worker = 1; worker < threads; ++worker) workers_.emplace_back([this, worker] { work(worker); });
+  try {
+    for (int worker = 1; worker < threads; ++worker) workers_.emplace_back([this, worker] { work(worker); });
+  } catch (const std::system_error& error) {
+    const std::size_t started = workers_.size() + 1;
+    join();
+    throw Error("-t " + std::to_string(threads) + ": only " + std::to_string(started) +
+                " threads could be started: " + error.what());
+  }
 }
 
-ThreadPool::~ThreadPool() {
+ThreadPool::~ThreadPool() { join(); }
+
+void ThreadPool::join() {
   {
     const std::lock_guard lock(mutex_);
     stopping_ = true;

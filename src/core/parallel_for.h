@@ -34,6 +34,7 @@ class ThreadPool {
   }
 
  private:
+  void join();
   using Call = void (*)(void* context, std::size_t index, int worker);
 
   void run(std::size_t count, int max_threads, Call call, void* context);

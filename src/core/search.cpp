@@ -274,12 +274,14 @@ void Search::emit(SearchEvent::Type type, SegmentId segment) {
 }
 
 void Search::flush_events() {
-  // By index: a callback that stops the search appends.
+  if (telling_) return;  // a callback stopped the search: the loop below goes on to what that appended
+  telling_ = true;
   for (std::size_t i = 0; i < events_.size(); ++i) {
     const SearchEvent event = events_[i];
     on_event(event);
   }
   events_.clear();
+  telling_ = false;
 }
 
 std::vector<Ballot> Search::ballots() const {
@@ -302,7 +304,9 @@ bool Search::agreed() const {
   if (votes.empty()) return false;
   double total = 0;
   for (const AnswerCount& count : votes) total += count.weight;
-  if (rule.consensus > 0 && votes.front().weight >= rule.consensus * total) return true;
+  int voters = 0;
+  for (const AnswerCount& count : votes) voters += count.votes;
+  if (rule.consensus > 0 && voters > 1 && votes.front().weight >= rule.consensus * total) return true;
   const int runner_up = votes.size() > 1 ? votes[1].votes : 0;
   return rule.certainty > 0 && majority_certainty(votes.front().votes, runner_up) >= rule.certainty;
 }

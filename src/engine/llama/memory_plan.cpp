@@ -17,7 +17,6 @@ namespace {
 
 constexpr int kFirstStreams = 8;
 constexpr std::int64_t kMostCells = std::numeric_limits<std::int32_t>::max() / kCellQuantum * kCellQuantum;
-constexpr int kMostBranches = 252;  // llama.cpp's 256 sequences, less those for padding
 constexpr int kLeastContext = 512;  // below it, "as much as memory allows" is too little to be of use
 
 // Forks copy whole streams, so a CPU starts with short ones; a GPU copies fast but grows through the host.
@@ -84,6 +83,8 @@ class Planner {
     base_.streams = options.max_branches + base_.spare_streams;
     base_.bytes_per_cell = kv_bytes_per_cell(model_.facts, settings_.kv_type);
     base_.available_bytes = available;
+    // A context chosen for the user leaves room for what others will want, and for what the estimates miss.
+    usable_ = options.context_length > 0 ? available : available - available / 10;
   }
 
   MemoryPlan plan(int context_length) const {
@@ -113,7 +114,7 @@ class Planner {
   bool fits(int context_length) const {
     const MemoryPlan candidate = plan(context_length);
     const std::int64_t cells = std::int64_t{candidate.cells} * (settings_.unified ? 1 : candidate.streams);
-    return candidate.needed_bytes() <= candidate.available_bytes && cells <= kMostCells;
+    return candidate.needed_bytes() <= usable_ && cells <= kMostCells;
   }
 
   // The longest context up to `most` that fits; 0 when none does.
@@ -131,7 +132,7 @@ class Planner {
   [[noreturn]] void refuse(int context_length, int longest) const {
     const MemoryPlan wanted = plan(context_length);
     std::string advice = longest > 0 ? fmt::format("lower -c or -n (up to {} tokens fit)", longest) : "lower -c or -n";
-    advice += options_.max_branches > 1 ? ", lower --max-branches" : "";
+    advice += options_.max_branches > 1 ? ", take fewer branches (--max-branches, --votes or --samples)" : "";
     if (options_.kv_type == KvType::kF16) advice += ", use --kv-type q8_0";
     if (options_.kv_layout == KvLayout::kStreams && options_.max_branches > 1) advice += ", use --kv unified";
     throw Error(fmt::format("{} {} of {} tokens need {}, and {} are free on the {}: {}", options_.max_branches,
@@ -148,7 +149,7 @@ class Planner {
     const std::int64_t fixed = compute_bytes(model_, settings_, 0);
     const std::int64_t computed = compute_bytes(model_, settings_, 1) - fixed;
     const std::int64_t cell = base_.bytes_per_cell + base_.bytes_per_cell / 2 + computed;  // a half more while it grows
-    const std::int64_t fit = (base_.available_bytes - fixed) / std::max<std::int64_t>(1, cell);
+    const std::int64_t fit = (usable_ - fixed) / std::max<std::int64_t>(1, cell);
     return static_cast<int>(std::clamp(fit / kCellQuantum * kCellQuantum, per_branch, most));
   }
 
@@ -165,6 +166,7 @@ class Planner {
   const LlamaEngineOptions& options_;
   ContextSettings settings_;
   MemoryPlan base_;
+  std::int64_t usable_ = 0;  // bytes, of those available
 };
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <array>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <exception>
 #include <filesystem>
 #include <optional>
@@ -97,9 +98,9 @@ Recommendation recommendation(const llama_model* model, std::string_view name, s
     said = true;
   };
   take(
-      LLAMA_MODEL_META_KEY_SAMPLING_TEMP, [](float v) { return v >= 0; }, sampling.temperature);
+      LLAMA_MODEL_META_KEY_SAMPLING_TEMP, [](float v) { return v >= 0 && std::isfinite(v); }, sampling.temperature);
   take(
-      LLAMA_MODEL_META_KEY_SAMPLING_TOP_K, [](float v) { return v >= 0; }, sampling.top_k);
+      LLAMA_MODEL_META_KEY_SAMPLING_TOP_K, [](float v) { return v >= 0 && v < 0x1p31F; }, sampling.top_k);
   take(
       LLAMA_MODEL_META_KEY_SAMPLING_TOP_P, [](float v) { return v > 0 && v <= 1; }, sampling.top_p);
   take(
