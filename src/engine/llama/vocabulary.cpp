@@ -2,11 +2,14 @@
 
 #include <fmt/format.h>
 #include <llama.h>
+#include <pthread.h>
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstring>
 #include <exception>
+#include <functional>
 #include <limits>
 #include <utility>
 
@@ -47,6 +50,81 @@ std::vector<bool> find_end_tokens(const llama_vocab* vocab, int size, const Gguf
   return ends;
 }
 
+// llama.cpp splits a text into words by std::regex for the vocabularies it has no code of its own for (Phi-4's, for
+// one), and std::regex recurses once a character of what it matches: a word of 30 KB overflows a thread's usual stack.
+// So long texts are split on a stack that grows with them. Its pages cost memory only once they are used.
+constexpr std::size_t kShortText = 2048;        // bytes; any stack will do
+constexpr std::size_t kStackOfByte = 1024;      // measured: 0.3 KiB, optimised
+constexpr std::size_t kStackBelow = 1U << 20U;  // for all that is called above the regex
+constexpr std::size_t kLongestText = std::size_t{8} << 20U;
+// What bounds the memory: a longer run has more tokens than a context holds.
+constexpr std::size_t kLongestRun = std::size_t{256} << 10U;
+
+// Bytes of the longest run of text without whitespace, or of whitespace: no expression matches more than a few of them
+// at once. A slash is part of either, because some have [\r\n/]*.
+std::size_t longest_run(std::string_view text) {
+  std::size_t longest = 0;
+  std::size_t start = 0;
+  bool in_space = false;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const char c = text[at];
+    const bool space = c == ' ' || (c >= '\t' && c <= '\r');
+    if (c == '/' || space == in_space) continue;
+    longest = std::max(longest, at - start);
+    start = at;
+    in_space = space;
+  }
+  return std::max(longest, text.size() - start);
+}
+
+// Runs `task` on a thread with a stack of that many bytes, and waits. Throws what it throws.
+void run_with_stack(std::size_t bytes, std::function<void()> task) {
+  struct Call {
+    std::function<void()> task;
+    std::exception_ptr error;
+  } call{std::move(task), nullptr};
+  pthread_attr_t attributes;
+  pthread_t thread;
+  int status = pthread_attr_init(&attributes);
+  if (status == 0) {
+    status = pthread_attr_setstacksize(&attributes, bytes);
+    const auto body = [](void* data) -> void* {
+      auto& called = *static_cast<Call*>(data);
+      try {
+        called.task();
+      } catch (...) {
+        called.error = std::current_exception();
+      }
+      return nullptr;
+    };
+    if (status == 0) status = pthread_create(&thread, &attributes, body, &call);
+    pthread_attr_destroy(&attributes);
+  }
+  if (status != 0) {
+    throw Error(fmt::format("no stack of {} MiB to tokenize with: {}", bytes >> 20U, std::strerror(status)));
+  }
+  pthread_join(thread, nullptr);
+  if (call.error) std::rethrow_exception(call.error);
+}
+
+// llama.cpp's tokenize, grown to what it needs.
+std::vector<Token> split(const llama_vocab* vocab, std::string_view text, bool special) {
+  // One token a byte is the most there can be, plus a space that some tokenizers put before the text.
+  std::vector<Token> tokens(text.size() + 8);
+  const auto attempt = [&] {
+    return llama_tokenize(vocab, text.data(), static_cast<std::int32_t>(text.size()), tokens.data(),
+                          static_cast<std::int32_t>(tokens.size()), /*add_special=*/false, special);
+  };
+  int count = attempt();
+  if (count < 0 && count != std::numeric_limits<std::int32_t>::min()) {
+    tokens.resize(static_cast<std::size_t>(-count));
+    count = attempt();
+  }
+  if (count < 0) throw Error("its tokens cannot be counted");
+  tokens.resize(static_cast<std::size_t>(count));
+  return tokens;
+}
+
 }  // namespace
 
 LlamaVocabulary::LlamaVocabulary(const llama_model* model, const GgufFacts& facts, std::string path)
@@ -80,24 +158,24 @@ std::string LlamaVocabulary::piece(Token token, bool special) const {
 
 std::vector<Token> LlamaVocabulary::tokenize(std::string_view text, bool special) const {
   if (text.empty()) return {};
-  // One token a byte is the most there can be, plus a space that some tokenizers put before the text.
-  constexpr std::size_t kMost = static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()) - 8;
-  if (text.size() > kMost) throw usage_error(fmt::format("a text of {} bytes is too long to tokenize", text.size()));
-  std::vector<Token> tokens(text.size() + 8);
-  int count = 0;
+  if (text.size() > kLongestText) {
+    throw usage_error(
+        fmt::format("a text of {} bytes is too long to tokenize: {} are the most", text.size(), kLongestText));
+  }
+  if (const std::size_t run = text.size() > kLongestRun ? longest_run(text) : 0; run > kLongestRun) {
+    throw usage_error(fmt::format("a text with a run of {} bytes between spaces cannot be tokenized: {} are the most",
+                                  run, kLongestRun));
+  }
+  std::vector<Token> tokens;
   try {
-    count = llama_tokenize(vocab_, text.data(), static_cast<std::int32_t>(text.size()), tokens.data(),
-                           static_cast<std::int32_t>(tokens.size()), /*add_special=*/false, special);
-    if (count < 0 && count != std::numeric_limits<std::int32_t>::min()) {
-      tokens.resize(static_cast<std::size_t>(-count));
-      count = llama_tokenize(vocab_, text.data(), static_cast<std::int32_t>(text.size()), tokens.data(),
-                             static_cast<std::int32_t>(tokens.size()), /*add_special=*/false, special);
+    if (text.size() <= kShortText) {
+      tokens = split(vocab_, text, special);
+    } else {
+      run_with_stack(kStackBelow + text.size() * kStackOfByte, [&] { tokens = split(vocab_, text, special); });
     }
   } catch (const std::exception& error) {
     throw Error(fmt::format("the text cannot be tokenized: {}", error.what()));
   }
-  if (count < 0) throw Error("the text cannot be tokenized");
-  tokens.resize(static_cast<std::size_t>(count));
   if (special || std::none_of(tokens.begin(), tokens.end(), [&](Token token) { return is_control(token); })) {
     return tokens;
   }
