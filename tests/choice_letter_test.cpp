@@ -67,12 +67,23 @@ TEST(ChoiceLetter, Dressed) {
               {"\\boxed{", '-'}});
 }
 
-TEST(ChoiceLetter, TheLastStatementCounts) {
-  expect_all({{"Answer: A\nWait, no.\nAnswer: B", 'B'},
+// simple-evals searches, and so takes the first.
+TEST(ChoiceLetter, WhereSimpleEvalsFindsOneItIsThatOne) {
+  expect_all({{"Answer: A\nWait, no.\nAnswer: B", 'A'},
               {"\\boxed{A} then Answer: B", 'B'},
-              {"Answer: B, so \\boxed{C}", 'C'},
+              {"Answer: B, so \\boxed{C}", 'B'},
+              {"**Answer:** C\nAnswer: B", 'B'},
+              {"Answer: boron, so\nAnswer: C", 'B'},
+              {"Answer: the first\nAnswer: C", 'C'},
               {"Answer: B (not C, not (D))", 'B'},
               {"The answer is A.\nAnswer: B\nSo option C is wrong", 'B'}});
+}
+
+TEST(ChoiceLetter, OtherwiseTheLastStatementCounts) {
+  expect_all({{"**Answer:** A\nWait, no.\n**Answer:** B", 'B'},
+              {"\\boxed{A} then **Answer**: B", 'B'},
+              {"**Answer:** (B), so \\boxed{C}", 'C'},
+              {"The answer is A.\n**Answer:** B\nSo option C is wrong", 'B'}});
 }
 
 TEST(ChoiceLetter, InWords) {
@@ -122,7 +133,12 @@ TEST(ChoiceLetter, HostileText) {
     for (std::size_t left = random() % 16; left > 0; --left) text += pieces[random() % pieces.size()];
     const char letter = choice_letter(text);
     ASSERT_TRUE(letter == '\0' || (letter >= 'A' && letter <= 'D')) << text;
-    ASSERT_EQ(choice_letter(text + "\nAnswer: D"), 'D') << text;
+    // What is stated first stays; else what is stated last as simple-evals has it decides.
+    const char first = choice_letter(text + "\nAnswer: D");
+    ASSERT_EQ(choice_letter(text + "\nAnswer: D\nAnswer: C"), first) << text;
+    if (text.find(':') == std::string::npos) {
+      ASSERT_EQ(first, 'D') << text;
+    }
   }
 }
 
@@ -135,8 +151,9 @@ TEST(ChoiceLetter, TenMegabytesOfAnything) {
     std::string text;
     while (text.size() < kBytes) text += piece;
     // "answer: answer" has an a after the colon.
-    EXPECT_EQ(choice_letter(text), piece == "answer:" || piece == "answer: " ? 'A' : '\0') << piece;
-    EXPECT_EQ(choice_letter(text += "\nAnswer: C"), 'C') << piece;
+    const bool states = piece == "answer:" || piece == "answer: ";
+    EXPECT_EQ(choice_letter(text), states ? 'A' : '\0') << piece;
+    EXPECT_EQ(choice_letter(text += "\nAnswer: C"), states ? 'A' : 'C') << piece;
   }
 }
 

@@ -94,7 +94,8 @@ TEST(Grade, Gpqa) {
                                     {"B", R"(\boxed{B})", 1, "B"},
                                     {"B", R"(\boxed{\text{(B)}})", 1, "B"},
                                     {"B", "The correct answer is (B).", 1, "B"},
-                                    {"B", "Answer: A\nNo.\nAnswer: B", 1, "B"},
+                                    {"B", "Answer: A\nNo.\nAnswer: B", 0, "A"},
+                                    {"B", "**Answer:** A\nNo.\n**Answer:** B", 1, "B"},
                                     {"B", "Answer: C", 0, "C"},
                                     {"B", "<think>Answer: C</think>Answer: B", 1, "B"},
                                     {"B", "Answer: B</think>I do not know", 0, ""},
@@ -221,6 +222,7 @@ TEST(Grade, HostileTextIsGradedInLinearTime) {
     for (const std::string_view dataset : {"aime24", "gsm8k", "math-500", "gpqa-diamond"}) {
       const bool letter = dataset == "gpqa-diamond";
       const std::string_view end = letter ? "\nAnswer: B" : "\n\\boxed{33}";
+      if (letter && piece == "answer: ") continue;  // the first of them states an A
       EXPECT_EQ(grade(find_dataset(dataset), with_gold("7"), text, false).score, 0) << piece;
       EXPECT_EQ(grade(find_dataset(dataset), with_gold(letter ? "B" : "33"), text + std::string(end), false).score, 1)
           << piece;

@@ -186,9 +186,30 @@ class LetterFinder {
   char last_;
 };
 
+// As simple-evals reads it: the first "Answer:" that a letter follows, on its line and bare but for a dollar sign.
+char first_stated(std::string_view text, int choices) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (to_lower(text[at]) != 'a' || !starts_with(text.substr(at), "answer")) continue;
+    std::size_t next = at + 6;
+    const auto skip_blanks = [&] {
+      while (next < text.size() && (text[next] == ' ' || text[next] == '\t')) ++next;
+    };
+    skip_blanks();
+    if (next == text.size() || text[next] != ':') continue;
+    ++next;
+    skip_blanks();
+    if (next < text.size() && text[next] == '$') ++next;
+    if (next == text.size() || !is_letter(text[next])) continue;
+    const char letter = to_lower(text[next]);
+    if (letter < 'a' + choices) return static_cast<char>(letter - 'a' + 'A');
+  }
+  return '\0';
+}
+
 }  // namespace
 
 char choice_letter(std::string_view text, int choices) {
+  if (const char stated = first_stated(text, choices); stated != '\0') return stated;
   return LetterFinder(text.substr(text.size() - std::min(text.size(), kMaxText)), choices).find();
 }
 

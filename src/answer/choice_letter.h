@@ -5,15 +5,16 @@
 
 namespace dts {
 
-// The letter, upper case, from A up to the number of `choices`; '\0' when the text names none. The first of these that
-// is there at all decides, and its last occurrence counts:
-//   1. "Answer: B" in any case, as simple-evals reads it ((?i)Answer[ \t]*:[ \t]*\$?([A-D])\$?), also dressed as
-//      "**Answer:** (B)", and \boxed{B}, \boxed{\text{(B) 5 eV}}: of the two, whichever comes last
+// The letter, upper case, from A up to the number of `choices`; '\0' when the text names none. Where simple-evals finds
+// one, (?i)Answer[ \t]*:[ \t]*\$?([A-D])\$? at its first occurrence, it is that one. Else the first of these that is
+// there at all decides, and its last occurrence counts:
+//   1. "Answer: B" dressed as "**Answer:** (B)", and \boxed{B}, \boxed{\text{(B) 5 eV}}: of the two, whichever comes
+//   last
 //   2. "the answer is B", "the correct option is (B)", "choice B"
 //   3. a last line that is a letter, or begins with one as options do: "B", "(B)", "B) 5 eV"
 //   4. "(B)"
-//   5. "Answer: Boron", which simple-evals takes for B
-// simple-evals has only the first, at its first occurrence. Only the last 256 KiB of the text are read.
+//   5. "**Answer:** Boron"
+// These read only the last 256 KiB of the text.
 char choice_letter(std::string_view text, int choices = 4);
 
 }  // namespace dts
