@@ -1,6 +1,7 @@
 #include "answer/equivalence.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -105,7 +106,7 @@ class Comparison {
   bool all_numbers(const Parts& parts) {
     return std::all_of(parts.items.begin(), parts.items.end(), [&](std::string_view item) {
       const std::optional<Relation> relation = split_relation(item);
-      const std::optional<Value> value = evaluate(relation && relation->sign == "=" ? relation->right : item);
+      const std::optional<Value> value = evaluate(relation ? stated_value(*relation).value_or(item) : item);
       return charge(item.size()) && value && value->constant;
     });
   }
@@ -124,16 +125,67 @@ class Comparison {
       if (of_a->sign == of_b->sign && same(of_a->left, of_b->left, depth + 1)) {
         return same(of_a->right, of_b->right, depth + 1);
       }
-      return of_a->sign == mirrored(of_b->sign) && same(of_a->left, of_b->right, depth + 1) &&
-             same(of_a->right, of_b->left, depth + 1);
+      if (of_a->sign == mirrored(of_b->sign) && same(of_a->left, of_b->right, depth + 1)) {
+        return same(of_a->right, of_b->left, depth + 1);
+      }
+      return same_solutions(*of_a, *of_b);
     }
-    if (of_a && of_a->sign == "=" && !of_b) return same(stated_value(*of_a), b, depth + 1);
-    return of_b && of_b->sign == "=" && !of_a && same(a, stated_value(*of_b), depth + 1);
+    if (of_a.has_value() == of_b.has_value()) return false;
+    const std::optional<std::string_view> value = stated_value(of_a ? *of_a : *of_b);
+    return value && same(*value, of_a ? b : a, depth + 1);
   }
 
-  // 5 of x=5, and of 5=x.
-  static std::string_view stated_value(const Relation& equation) {
-    return equation.right.size() == 1 && is_letter(equation.right.front()) ? equation.left : equation.right;
+  // x+y=1 as x+y-1=0 or 2x+2y=2: one side less the other is the same function but for a factor.
+  bool same_solutions(const Relation& a, const Relation& b) {
+    const bool equations = (a.sign == "=" || a.sign == "!=") && a.sign == b.sign;
+    if (!equations && a.sign != b.sign && a.sign != mirrored(b.sign)) return false;
+    std::optional<double> factor;
+    int compared = 0;
+    for (std::uint32_t point = 0; point < kPoints + 1; ++point) {
+      if (!charge(a.left.size() + a.right.size() + b.left.size() + b.right.size())) return false;
+      const std::optional<double> of_a = difference(a, point);
+      const std::optional<double> of_b = difference(b, point);
+      if (of_a.has_value() != of_b.has_value()) return false;
+      if (!of_a) continue;
+      if (*of_a == 0 || *of_b == 0) return false;
+      const double here = *of_a / *of_b;
+      if (factor && std::abs(here - *factor) > 1e-7 * std::abs(*factor)) return false;
+      factor = here;
+      ++compared;
+    }
+    return compared > 1 && (equations || (*factor > 0) == (a.sign == b.sign));
+  }
+
+  // Of the sides; nothing when they have no variables, where any two equations would differ by a factor only.
+  static std::optional<double> difference(const Relation& relation, std::uint32_t point) {
+    const std::optional<Value> left = evaluate(relation.left, point);
+    const std::optional<Value> right = evaluate(relation.right, point);
+    if (!left || !right || (left->constant && right->constant)) return std::nullopt;
+    const double less = left->approximate - right->approximate;
+    return std::isfinite(less) ? std::optional(less) : std::nullopt;
+  }
+
+  // 5 of x=5, m+n=5, f(x)=5 and 5=x: of an equation that gives something a value. x^2+y^2=1 does not say 1.
+  static std::optional<std::string_view> stated_value(const Relation& relation) {
+    if (relation.sign != "=") return std::nullopt;
+    if (is_symbols(relation.left)) return relation.right;
+    return is_symbols(relation.right) ? std::optional(relation.left) : std::nullopt;
+  }
+
+  // Letters, with indices, added or multiplied or in brackets: x, m+n, f(x), (x, y), x_1; no number is in it.
+  static bool is_symbols(std::string_view text) {
+    bool any = false;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+      if (is_letter(text[i])) {
+        any = true;
+      } else if (text[i] == '_') {
+        const bool in_brackets = text.substr(i + 1, 1) == "(";
+        while (i + 1 < text.size() && (is_digit(text[i + 1]) || (in_brackets && text[i] != ')'))) ++i;
+      } else if (std::string_view("+-*/(), \\'").find(text[i]) == std::string_view::npos) {
+        return false;
+      }
+    }
+    return any;
   }
 
   static std::string_view mirrored(std::string_view sign) {

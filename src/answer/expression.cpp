@@ -1,6 +1,7 @@
 #include "answer/expression.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <limits>
@@ -17,6 +18,42 @@ constexpr double kTolerance = 1e-9;   // relative
 constexpr double kZero = 1e-14;       // what is left of zero where roots cancel
 
 using Maybe = std::optional<Value>;
+
+struct Function {
+  std::string_view name;
+  double (*apply)(double);
+  double (*inverse)(double);  // what the power -1 means; none: the reciprocal
+};
+
+// Names that begin with another come before it.
+constexpr std::array kFunctions = {
+    Function{"sinh", [](double x) { return std::sinh(x); }, [](double x) { return std::asinh(x); }},
+    Function{"cosh", [](double x) { return std::cosh(x); }, [](double x) { return std::acosh(x); }},
+    Function{"tanh", [](double x) { return std::tanh(x); }, [](double x) { return std::atanh(x); }},
+    Function{"sin", [](double x) { return std::sin(x); }, [](double x) { return std::asin(x); }},
+    Function{"cos", [](double x) { return std::cos(x); }, [](double x) { return std::acos(x); }},
+    Function{"tan", [](double x) { return std::tan(x); }, [](double x) { return std::atan(x); }},
+    Function{"cot", [](double x) { return 1 / std::tan(x); }, nullptr},
+    Function{"sec", [](double x) { return 1 / std::cos(x); }, nullptr},
+    Function{"csc", [](double x) { return 1 / std::sin(x); }, nullptr},
+    Function{"arcsin", [](double x) { return std::asin(x); }, nullptr},
+    Function{"arccos", [](double x) { return std::acos(x); }, nullptr},
+    Function{"arctan", [](double x) { return std::atan(x); }, nullptr},
+    Function{"ln", [](double x) { return std::log(x); }, nullptr},
+    Function{"log", [](double x) { return std::log(x); }, nullptr},
+    Function{"exp", [](double x) { return std::exp(x); }, nullptr},
+};
+
+constexpr std::array<std::string_view, 21> kGreek = {
+    "alpha", "beta", "gamma", "delta", "epsilon", "varepsilon", "zeta", "eta",    "theta", "kappa", "lambda",
+    "mu",    "nu",   "xi",    "rho",   "sigma",   "tau",        "phi",  "varphi", "psi",   "omega"};
+
+const Function* function_at(std::string_view text) {
+  for (const Function& function : kFunctions) {
+    if (text.starts_with(function.name)) return &function;
+  }
+  return nullptr;
+}
 
 Maybe exactly(const std::optional<Rational>& rational) {
   if (!rational) return std::nullopt;
@@ -133,7 +170,7 @@ class Parser {
         value = multiply(value, factor(depth));
       } else if (accept('/')) {
         value = divide(value, factor(depth));
-      } else if (skip_spaces(); peek() == '(' || is_letter(peek())) {
+      } else if (skip_spaces(); peek() == '(' || peek() == '\\' || is_letter(peek())) {
         value = multiply(value, power(depth));
       } else {
         break;
@@ -171,6 +208,7 @@ class Parser {
     skip_spaces();
     if (is_digit(peek()) || peek() == '.') return number();
     if (is_letter(peek())) return name(depth);
+    if (peek() == '\\') return greek();
     return peek() == '(' ? parentheses(depth) : std::nullopt;
   }
 
@@ -248,8 +286,11 @@ class Parser {
     if (accept_word("sqrt")) return root(depth);
     if (accept_word("infinity")) return Value{std::nullopt, std::numeric_limits<double>::infinity(), true};
     if (accept_word("pi")) return Value{std::nullopt, std::numbers::pi, true};
+    if (const Function* function = function_at(text_.substr(at_))) return applied(*function, depth);
     if (is_word_here()) return std::nullopt;
-    return Value{std::nullopt, variable(text_[at_++]), false};
+    const char letter = text_[at_++];
+    if (letter == 'e') return Value{std::nullopt, std::numbers::e, true};
+    return Value{std::nullopt, variable(static_cast<unsigned char>(to_lower(letter))), false};
   }
 
   // More letters in a row than a product has, up to the next name.
@@ -258,16 +299,63 @@ class Parser {
     while (end < text_.size() && is_letter(text_[end]) && end - at_ <= kMaxLettersInARow) {
       const std::string_view rest = text_.substr(end);
       if (rest.starts_with("sqrt") || rest.starts_with("pi") || rest.starts_with("infinity")) break;
+      if (end > at_ && function_at(rest) != nullptr) break;
       ++end;
     }
     const bool goes_on = at_ > 0 && is_letter(text_[at_ - 1]);  // counted already, from its beginning
     return !goes_on && end - at_ > kMaxLettersInARow;
   }
 
-  double variable(char letter) const {
+  // sin(x)y is a product, sin 2x the sine of one.
+  Maybe applied(const Function& function, int depth) {
+    at_ += function.name.size();
+    Maybe base;
+    if (function.name == "log" && accept('_')) {
+      base = atom(depth + 1);
+      if (!base) return std::nullopt;
+    }
+    Maybe exponent;
+    if (accept('^')) {
+      const bool negative = accept('-');
+      exponent = atom(depth + 1);
+      if (negative) exponent = negate(exponent);
+      if (!exponent) return std::nullopt;
+    }
+    skip_spaces();
+    Maybe argument = peek() == '(' ? parentheses(depth + 1) : bare_argument(depth + 1);
+    if (!argument || !std::isfinite(argument->approximate)) return std::nullopt;
+    const bool inverted = exponent && exponent->constant && exponent->approximate == -1 && function.inverse != nullptr;
+    const Maybe value =
+        about((inverted ? function.inverse : function.apply)(argument->approximate), argument->constant);
+    const Maybe based = base ? divide(value, about(std::log(base->approximate), base->constant)) : value;
+    return exponent && !inverted ? raise(based, exponent) : based;
+  }
+
+  Maybe bare_argument(int depth) {
+    Maybe value = power(depth);
+    while (value) {
+      skip_spaces();
+      const bool goes_on = peek() == '\\' || (is_letter(peek()) && function_at(text_.substr(at_)) == nullptr);
+      if (!goes_on) break;
+      value = multiply(value, power(depth));
+    }
+    return value;
+  }
+
+  Maybe greek() {
+    const std::string_view rest = text_.substr(at_ + 1);
+    std::size_t end = 0;
+    while (end < rest.size() && is_letter(rest[end])) ++end;
+    const auto found = std::find(kGreek.begin(), kGreek.end(), rest.substr(0, end));
+    if (found == kGreek.end()) return std::nullopt;
+    at_ += 1 + end;
+    return Value{std::nullopt, variable(0x80U + static_cast<unsigned>(found - kGreek.begin())), false};
+  }
+
+  double variable(unsigned code) const {
     // Scrambled (SplitMix64), so that no short formula relates the values of two letters. At the first point all are
     // positive, where every root is defined; elsewhere either sign, which tells sqrt(x^2) from x.
-    std::uint64_t bits = (std::uint64_t{point_} << 8U) + static_cast<unsigned char>(to_lower(letter));
+    std::uint64_t bits = (std::uint64_t{point_} << 8U) + code;
     bits = (bits + 1) * 0x9e3779b97f4a7c15U;
     bits = (bits ^ (bits >> 30U)) * 0xbf58476d1ce4e5b9U;
     bits = (bits ^ (bits >> 27U)) * 0x94d049bb133111ebU;

@@ -16,7 +16,8 @@ struct Value {
 };
 
 // Numbers (12, 0.5, 1.2e-3, the mixed 1 1/2), + - * / ^, products without a sign (2pi, 3(x+1)), sqrt(2), sqrt[3](2),
-// pi, infinity, parentheses, and single letters as variables. At each `point` the variables have other values, the same
+// pi, e, infinity, parentheses, functions with or without them (sin(x), sin 2x, sin^2 x, log_2 8; log alone is ln), and
+// single letters and \\theta as variables. At each `point` the variables have other values, the same
 // in every call, so that two expressions which agree at several points are the same function. Nothing when it is
 // anything else, undefined there, or rational and too large to be exact. Linear time, bounded recursion.
 std::optional<Value> evaluate(std::string_view expression, std::uint32_t point = 0);

@@ -9,6 +9,7 @@
 #include "answer/ascii.h"
 #include "answer/expression.h"
 #include "answer/number.h"
+#include "answer/units.h"
 
 namespace dts {
 namespace {
@@ -22,11 +23,15 @@ constexpr std::array<std::string_view, 21> kDropped = {
     "bigr", "Bigl",         "Bigr",      "mathstrut",   "rm",     "bf",     "it",
     "sf",   "displaystyle", "textstyle", "scriptstyle", "limits", "middle", "nonumber"};
 
-// Commands that only dress their argument.
-constexpr std::array<std::string_view, 21> kDressing = {
-    "text",         "textbf", "textit", "textrm", "textsf", "texttt", "textnormal",
-    "mathrm",       "mathbf", "mathit", "mathsf", "mathtt", "mathbb", "mathcal",
-    "operatorname", "mbox",   "hbox",   "boxed",  "fbox",   "emph",   "ensuremath"};
+// Commands that only dress their argument: words, upright symbols, and others.
+constexpr std::array<std::string_view, 10> kWords = {"text",   "textbf",     "textit", "textrm", "textsf",
+                                                     "texttt", "textnormal", "mbox",   "hbox",   "emph"};
+constexpr std::array<std::string_view, 3> kUpright = {"mathrm", "operatorname", "mathsf"};
+constexpr std::array<std::string_view, 8> kDressing = {"mathbf",  "mathit", "mathtt", "mathbb",
+                                                       "mathcal", "boxed",  "fbox",   "ensuremath"};
+
+constexpr std::array<std::string_view, 15> kFunctions = {
+    "sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan", "ln", "log", "exp"};
 
 constexpr std::array<std::string_view, 6> kFractions = {"frac", "dfrac", "tfrac", "cfrac", "sfrac", "nicefrac"};
 
@@ -140,9 +145,16 @@ class LatexReader {
     at_ = end;
     if (contains(kDropped, name) || contains(kDegrees, name)) {
       return;
-    } else if (contains(kDressing, name)) {
-      if (depth == 0 && unit_begin_ == std::string::npos) unit_begin_ = out_.size();
+    } else if (contains(kWords, name) || contains(kUpright, name)) {
+      if (depth == 0 && unit_begin_ == std::string::npos) {
+        unit_begin_ = out_.size();
+        unit_in_words_ = contains(kWords, name);
+      }
       read_argument(depth);
+    } else if (contains(kDressing, name)) {
+      read_argument(depth);
+    } else if (contains(kFunctions, name)) {
+      read_function(name, depth);
     } else if (contains(kFractions, name)) {
       read_fraction(depth);
     } else if (name == "sqrt") {
@@ -242,6 +254,29 @@ class LatexReader {
     if (at_ < text_.size() && is_digit(text_[at_])) out_ += ' ';  // else it would join the denominator
   }
 
+  // \sin{x} -> sin(x), \ln\frac{1}{2} -> ln(1/2), \sin^2 x -> sin^2 x.
+  void read_function(std::string_view name, int depth) {
+    if (!out_.empty() && is_letter(out_.back())) out_ += ' ';  // else it would join the name
+    out_ += name;
+    skip_spaces();
+    while (at_ < text_.size() && (text_[at_] == '^' || text_[at_] == '_')) {
+      read_script(depth);
+      if (at_ < text_.size() && (is_digit(text_[at_]) || is_letter(text_[at_]))) out_ += text_[at_++];
+      skip_spaces();
+    }
+    if (at_ == text_.size()) return;
+    const std::string_view rest = text_.substr(at_);
+    const auto is_fraction = [&](std::string_view command) { return rest.substr(1).starts_with(command); };
+    const bool whole = rest.front() == '\\' && std::any_of(kFractions.begin(), kFractions.end(), is_fraction);
+    if (rest.front() != '{' && !whole) {
+      out_ += ' ';
+      return;
+    }
+    out_ += '(';
+    read_argument(depth);
+    out_ += ')';
+  }
+
   void read_root(int depth) {
     out_ += "sqrt";
     skip_spaces();
@@ -268,7 +303,7 @@ class LatexReader {
     if (argument == "()" || argument == "(\\circ )") out_.resize(begin);
   }
 
-  // "5\text{ cm}" means 5: what dressing begins after a number is its unit, unless it goes on with more.
+  // "5\text{ cm}" means 5: what dressed text begins after a number is its unit, unless it goes on with more.
   void drop_unit() {
     if (unit_begin_ >= out_.size()) return;
     const std::string_view number = trim(std::string_view(out_).substr(0, unit_begin_));
@@ -280,6 +315,9 @@ class LatexReader {
                          unit[i] == '^' || unit[i] == '-' || unit[i] == '*' || unit[i] == '(' || unit[i] == ')';
       if (!exponent && !plain) return;
     }
+    // Words are a unit whatever they say; symbols only where they are known to be one, else they are factors:
+    // 4\mathrm{i}.
+    if (unit == "i" || unit == "e" || (!unit_in_words_ && !are_unit_symbols(unit))) return;
     const std::string_view first = unit.substr(0, unit.find(' '));
     if (first == "or" || first == "and" || first == "to") return;
     if (!is_number(number)) {
@@ -294,6 +332,7 @@ class LatexReader {
   std::string out_;
   bool in_matrix_ = false;
   std::size_t unit_begin_ = std::string::npos;  // in out_: where the first dressed text outside all arguments began
+  bool unit_in_words_ = false;                  // it is \text, not \mathrm
 };
 
 }  // namespace

@@ -41,7 +41,29 @@ bool drop_unit(std::string_view& text) {
   return true;
 }
 
+// Symbols that would be variables if they were not set upright.
+constexpr std::array<std::string_view, 28> kSymbols = {
+    "a", "atm", "c",   "db",  "ev", "g", "h",  "j",  "k",   "kev", "khz", "kj", "kn", "l",
+    "m", "mev", "mhz", "mol", "ms", "n", "nm", "pa", "rad", "rpm", "s",   "t",  "v",  "w"};
+
 }  // namespace
+
+bool are_unit_symbols(std::string_view text) {
+  bool any = false;
+  while (!text.empty()) {
+    std::size_t end = 0;
+    while (end < text.size() && is_letter(text[end])) ++end;
+    if (end == 0) {
+      text.remove_prefix(1);
+      continue;
+    }
+    const std::string_view word = text.substr(0, end);
+    if (!is_unit(word) && !std::binary_search(kSymbols.begin(), kSymbols.end(), word)) return false;
+    any = true;
+    text.remove_prefix(end);
+  }
+  return any;
+}
 
 std::string_view drop_units(std::string_view text) {
   if (text.empty() || text.size() > kMaxBytes || !(is_letter(text.back()) || is_digit(text.back()))) return text;

@@ -9,4 +9,8 @@ namespace dts {
 // follows it is not made of units only. Units of one letter are taken for variables. Expects lower case.
 std::string_view drop_units(std::string_view text);
 
+// "m/s^2", "kg*m": nothing but units, whatever their exponents. For what is set upright, where "m" is no variable.
+// Expects lower case.
+bool are_unit_symbols(std::string_view text);
+
 }  // namespace dts
