@@ -1,9 +1,9 @@
 # Gets, builds and keeps llama.cpp under DTS_LLAMA_CACHE:
 #
-#   source-<commit>/       the pinned source tree
-#   <version>-<hash>/      an installation; the hash covers source, options, compiler and CPU
-#   .work-*                being made; renamed when whole, so whatever has its final name is complete
-#   *.lock                 held while one configuration works, so that others wait for it instead of doing the same
+#   source-<commit>-<hash>/  the pinned source tree with our patches, whose hash it is
+#   <version>-<hash>/        an installation; the hash covers source, options, compiler and CPU
+#   .work-*                  being made; renamed when whole, so whatever has its final name is complete
+#   *.lock                   held while one configuration works, so that others wait for it instead of doing the same
 include(ProcessorCount)
 
 # The pin: an npm package that carries llama.cpp's repository as a git bundle. The digest is npm's `integrity` of the
@@ -12,6 +12,10 @@ set(dts_llama_version 0.5.0)
 set(dts_llama_commit de3ff815ea7d559ee917f063901b8986f038abc6)
 set(dts_llama_package node-llama-cpp@3.22.1)
 set(dts_llama_sha512 "6e5b488a9b9699cd76dc7eed30880318a4ac4ab866865418795502e3c5d38d55bb5c624988927209d95333343f2e25a83e4183a5c2f816f883a60c3ba9f4e20f")
+
+# What the pinned version is changed in; docs/development.md says why.
+set(dts_llama_patches "${CMAKE_CURRENT_LIST_DIR}/llama_patches/f16_dot_tail.patch")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${dts_llama_patches})
 
 set(dts_llama_alternatives "Other ways to have llama.cpp ${dts_llama_version}:\n"
   "  -DDTS_LLAMA=source -DDTS_LLAMA_SOURCE_DIR=<a llama.cpp source tree>\n"
@@ -58,19 +62,28 @@ macro(dts_llama_lock name)
   endif()
 endmacro()
 
-# `out`: the pinned source tree, downloaded unless the cache has it.
-function(dts_llama_fetch out)
+# `out`: the pinned source tree, downloaded unless the cache has it; `out_id` stands for its content.
+function(dts_llama_fetch out out_id)
+  set(patches "")
+  foreach(patch IN LISTS dts_llama_patches)
+    file(SHA256 "${patch}" hash)
+    string(APPEND patches "${hash}\n")
+  endforeach()
+  string(SHA256 patches "${patches}")
+  string(SUBSTRING ${patches} 0 6 patches)
   string(SUBSTRING ${dts_llama_commit} 0 12 short_commit)
-  set(tree "${DTS_LLAMA_CACHE}/source-${short_commit}")
+  set(id "${short_commit}-${patches}")
+  set(${out_id} "${id}" PARENT_SCOPE)
+  set(tree "${DTS_LLAMA_CACHE}/source-${id}")
   set(${out} "${tree}" PARENT_SCOPE)
   if(EXISTS "${tree}")
     return()
   endif()
-  dts_llama_lock("source-${short_commit}")
+  dts_llama_lock("source-${id}")
   if(EXISTS "${tree}")  # made while we waited
     return()
   endif()
-  set(work "${DTS_LLAMA_CACHE}/.work-source-${short_commit}")
+  set(work "${DTS_LLAMA_CACHE}/.work-source-${id}")
   file(REMOVE_RECURSE "${work}")
   file(MAKE_DIRECTORY "${work}")
 
@@ -106,6 +119,12 @@ function(dts_llama_fetch out)
     WORKING_DIRECTORY "${work}/tree" OUTPUT_VARIABLE commit OUTPUT_STRIP_TRAILING_WHITESPACE)
   if(NOT commit STREQUAL dts_llama_commit)
     dts_llama_fail("${work}" "${dts_llama_package} holds commit '${commit}', not ${dts_llama_commit}")
+  endif()
+  execute_process(COMMAND "${CMAKE_COMMAND}" -E env --unset=GIT_DIR --unset=GIT_WORK_TREE --unset=GIT_INDEX_FILE
+      "${git}" apply ${dts_llama_patches}
+    WORKING_DIRECTORY "${work}/tree" RESULT_VARIABLE failed ERROR_VARIABLE error)
+  if(failed)
+    dts_llama_fail("${work}" "git could not apply ${dts_llama_patches}:\n${error}")
   endif()
   file(RENAME "${work}/tree" "${tree}")
   file(REMOVE_RECURSE "${work}")

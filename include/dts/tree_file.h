@@ -31,7 +31,8 @@ struct TreeTimes {
   double load = 0;         // the model
   double queued = 0;       // submitted -> admitted
   double prefill = 0;      // admitted -> first step
-  double decode = 0;       // first step -> done; the four below are parts of it
+  double decode = 0;       // first step -> done
+  // What prefill and decoding were spent on:
   double model = 0;        // model evaluation
   double statistics = 0;   // logits -> predictions
   double forks = 0;        // copying, moving and growing KV
@@ -59,7 +60,7 @@ std::vector<SegmentText> segment_texts(const Tree& tree, const std::function<std
 std::string trajectory_text(const TreeDocument& document, SegmentId leaf);
 
 // JSON, a line for each segment. Strings that are not valid UTF-8 are made so; nothing else is lost: numbers come back
-// bit for bit. Cost: about 50 bytes a token.
+// bit for bit. Cost: about 60 bytes a token.
 std::string to_json_text(const TreeDocument& document);
 
 // The reverse. `name` is what errors call the document. Throws dts::Error naming the field, the value seen and what
