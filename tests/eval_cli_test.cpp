@@ -15,6 +15,7 @@
 
 #include "cli_process.h"
 #include "dts/error.h"
+#include "engine/llama/system.h"
 #include "engine/random_model.h"
 #include "eval/sqlite.h"
 #include "eval/store.h"
@@ -223,6 +224,93 @@ TEST_F(EvalCliTest, OtherSettingsAreRefusedByName) {
   other.seed = 99;
   write_random_model(file("model.gguf"), other);
   expect_refused(run_cli(eval_arguments(results, {"--temp", "0.6"})), 2, {"model_hash is "});
+}
+
+// How the model is computed decides the last bits of logits, and with them tokens.
+TEST_F(EvalCliTest, AnotherWayOfComputingIsRefusedByName) {
+  const std::string results = file("results.db");
+  ASSERT_EQ(run_cli(eval_arguments(results)).exit_code, 0);
+  expect_refused(run_cli(eval_arguments(results, {"--kv", "unified"})), 2,
+                 {"kv is \"streams\" there and \"unified\" now"});
+  expect_refused(run_cli(eval_arguments(results, {"--flash-attn", "on"})), 2,
+                 {"flash_attention is false there and true now"});
+  expect_refused(run_cli(eval_arguments(results, {"--batch-invariant", "off"})), 2, {"batch_invariant is "});
+  expect_refused(run_cli(eval_arguments(results, {"--ctx-size", "60"})), 2,
+                 {"context_length is absent there and 60 now"});
+  EXPECT_EQ(run_cli(eval_arguments(results, {"--ctx-size", "200"})).exit_code, 0) << "no trajectory is shorter for it";
+  EXPECT_EQ(run_cli(eval_arguments(results, {"--parallel", "7", "--batch-invariant", "on"})).exit_code, 0);
+}
+
+TEST_F(EvalCliTest, BranchesInFlightChangeNoToken) {
+  ASSERT_EQ(run_cli(eval_arguments(file("many.db"))).exit_code, 0);
+  ASSERT_EQ(run_cli(eval_arguments(file("few.db"), {"--parallel", "7"})).exit_code, 0);
+  EXPECT_EQ(contents(file("few.db")), contents(file("many.db")));
+}
+
+// What memory is free when it starts decides how many questions are in flight, and nothing else.
+TEST_F(EvalCliTest, LittleMemoryNarrowsTheRunAndNotTheBudget) {
+  RandomModelOptions options;
+  options.layers = 8;
+  options.embedding = 32;
+  options.heads = 8;
+  options.kv_heads = 8;
+  options.head_size = 128;
+  options.feed_forward = 32;
+  options.context = 1 << 24;
+  options.end_emphasis = 8;
+  write_random_model(file("model.gguf"), options);
+  constexpr std::int64_t kBytesPerToken = std::int64_t{8} * 8 * 128 * 2 * 2;
+  const std::int64_t tokens = available_memory() / kBytesPerToken;
+  const auto run = [&](std::int64_t budget, const Arguments& more) {
+    Arguments all = {"eval",
+                     "-m",
+                     file("model.gguf"),
+                     "--dataset",
+                     "custom=" + file("questions.jsonl"),
+                     "--methods",
+                     "self-consistency",
+                     "--votes",
+                     "3",
+                     "--seeds",
+                     "0",
+                     "--limit",
+                     "1",
+                     "-t",
+                     "1",
+                     "-n",
+                     std::to_string(budget),
+                     "-o",
+                     file("narrow.db")};
+    all.insert(all.end(), more.begin(), more.end());
+    return run_cli(all);
+  };
+  const std::int64_t budget = tokens / 24;  // 192 branches would need eight times what there is
+  const CliResult wide = run(budget, {"--parallel", "192"});
+  expect_refused(wide, 1, {"--parallel is 192", "GiB", "-n", "--kv-type", "--kv unified"});
+  expect_refused(run(tokens, {}), 1, {"3 branches", "GiB", "-n", "--kv-type", "--kv unified"});
+  const CliResult narrow = run(budget, {"--max-total-tokens", "40"});
+  ASSERT_EQ(narrow.exit_code, 0) << narrow.err;
+  const nlohmann::json settings = nlohmann::json::parse(Store(file("narrow.db"), true).settings().front().settings);
+  EXPECT_EQ(settings["max_tokens"], budget);
+  EXPECT_FALSE(settings.contains("context_length"));
+  const std::size_t at = narrow.err.find(" branches in flight");
+  ASSERT_NE(at, std::string::npos) << narrow.err;
+  const std::size_t begin = narrow.err.rfind(' ', at - 1) + 1;
+  const int branches = std::stoi(narrow.err.substr(begin, at - begin));
+  EXPECT_GE(branches, 3);
+  EXPECT_LT(branches, 24);
+  EXPECT_EQ(branches % 3, 0);
+}
+
+TEST_F(EvalCliTest, FlagsThatAnEvaluationWouldIgnoreAreRefused) {
+  expect_refused(run_cli(eval_arguments(file("bad.db"), {"--seed", "3"})), 2, {"--seed ", "--seeds"});
+  expect_refused(run_cli(eval_arguments(file("bad.db"), {"-s", "3"})), 2, {"--seeds"});
+  expect_refused(run_cli(eval_arguments(file("bad.db"), {"--max-seconds", "3"})), 2, {"--max-seconds", "-n"});
+  expect_refused(run_cli(eval_arguments(file("bad.db"), {"--methods", "standard,dts-greedy,standard"})), 2,
+                 {"'standard' twice"});
+  expect_refused(run_cli(eval_arguments(file("bad.db"), {"--parallel", "253"})), 2, {"--parallel", "252"});
+  EXPECT_FALSE(std::filesystem::exists(file("bad.db")));
+  EXPECT_EQ(run_cli({"eval", "--help"}).out.find("--max-seconds"), std::string::npos);
 }
 
 TEST_F(EvalCliTest, WhereSamplingComesFromIsRecorded) {

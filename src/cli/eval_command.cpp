@@ -19,6 +19,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
+#include "cli/text.h"
 #include "dts/error.h"
 #include "eval/dataset.h"
 #include "eval/metrics.h"
@@ -99,6 +100,18 @@ std::vector<DatasetSource> parse_datasets(const std::string& text) {
   return sources;
 }
 
+std::vector<std::string> parse_methods(const std::string& text) {
+  std::vector<std::string> methods = split_list(text);
+  if (methods.empty()) throw usage_error("--methods is '': it must be names, as dts methods lists them");
+  for (std::size_t i = 1; i < methods.size(); ++i) {
+    if (std::find(methods.begin(), methods.begin() + static_cast<std::ptrdiff_t>(i), methods[i]) !=
+        methods.begin() + static_cast<std::ptrdiff_t>(i)) {
+      throw usage_error(fmt::format("--methods has '{}' twice", methods[i]));
+    }
+  }
+  return methods;
+}
+
 bool is_builtin(const std::string& dataset) { return dataset == "nano-bench" || dataset == "nano-bench-mini"; }
 
 eval::Dataset load_questions(const EvalFlags& flags, DatasetSource source) {
@@ -169,8 +182,11 @@ std::size_t settle(const EvalFlags& flags, const EvalSession& session, const std
       lines.push_back(std::move(line));
     }
     text += plan_text(dataset, lines);
+    if (!part.variants.empty()) {
+      text += fmt::format("  up to {} tokens a trajectory\n", grouped(part.variants.front().options.max_tokens));
+    }
   }
-  if (!flags.json) write_stderr(text);
+  if (!flags.json) write_stderr(text + session.prepared());
   return to_make;
 }
 
@@ -192,10 +208,10 @@ int evaluate(EvalFlags& flags) {
   if (std::filesystem::exists(flags.out)) eval::Store(flags.out, /*read_only=*/true);
   const Interrupt interrupt;
   EvalSession session(flags.model, flags.workers);
-  std::vector<eval::Variant*> all;
+  std::vector<EvalWork> all;
   for (Part& part : parts) {
     part.variants = make_variants(flags, session.model(), part.plan);
-    for (eval::Variant& variant : part.variants) all.push_back(&variant);
+    all.push_back({&part.dataset, &part.variants});
   }
   session.prepare(all, flags.parallel);
 
@@ -221,6 +237,18 @@ int evaluate(EvalFlags& flags) {
     if (!finished) print_note(fmt::format("stopped; the same command goes on where {} ends", flags.out));
   }
   return finished ? kExitAnswered : kExitUnfinished;
+}
+
+// Flags of a single search that an evaluation has no use for: ignored, they would mislead.
+void refuse_search_flags(const CLI::App& command) {
+  if (command.get_option("--seed")->count() > 0) {
+    throw usage_error("--seed is for one search: an evaluation takes several, as --seeds 0-4 or --seeds 7");
+  }
+  if (command.get_option("--max-seconds")->count() > 0) {
+    throw usage_error(
+        "--max-seconds would make results depend on the machine: -n and --max-total-tokens bound an evaluation's "
+        "searches");
+  }
 }
 
 // The command as it was given, for the results' own record.
@@ -273,7 +301,7 @@ void add_eval_command(CLI::App& app, int& exit_code) {
             });
   add_value(*command, "--methods", "NAME,...",
             "methods to compare (default: the one of --method); with numbers of its own as dts-stable:tau-h=1.2",
-            [flags](const std::string& text) { flags->methods = split_list(text); });
+            [flags](const std::string& text) { flags->methods = parse_methods(text); });
   command->add_flag("--paper", flags->paper, "the paper's whole protocol: all methods, ablations, the length study");
   add_value(*command, "--length-study", "N", "also N samples a problem, for accuracy by length (--paper: 100)",
             [flags](const std::string& text) {
@@ -284,9 +312,9 @@ void add_eval_command(CLI::App& app, int& exit_code) {
   add_value(*command, "--limit", "N", "only the first N questions", [flags](const std::string& text) {
     flags->limit = static_cast<std::size_t>(parse_integer("--limit", text, 1));
   });
-  add_value(*command, "--parallel", "N", "branches at once over all questions (default: up to 192)",
+  add_value(*command, "--parallel", "N", "branches at once over all questions (default: up to 192, as memory allows)",
             [flags](const std::string& text) {
-              flags->parallel = static_cast<int>(parse_integer("--parallel", text, 1, 255));
+              flags->parallel = static_cast<int>(parse_integer("--parallel", text, 1, kMostBranches));
             });
   add_value(
       *command, "--workers", "N", "engines side by side (default: one; for a tiny model one per core)",
@@ -298,7 +326,9 @@ void add_eval_command(CLI::App& app, int& exit_code) {
   add_model_options(*command, flags->model);
   add_search_options(*command, flags->search);
   add_sampling_options(*command, flags->sampling);
+  for (const char* name : {"--seed", "--max-seconds"}) command->get_option(name)->group("");  // not in the help
   command->callback([flags, command, &exit_code] {
+    refuse_search_flags(*command);
     if (flags->paper) refuse_method_flags(*command);
     if (flags->paper && !flags->methods.empty()) {
       throw usage_error("--methods and --paper contradict each other: --paper has the paper's methods and numbers");

@@ -1,5 +1,7 @@
 #include "cli/eval_session.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <atomic>
 #include <exception>
@@ -8,6 +10,9 @@
 #include <thread>
 
 #include "cli/interrupt.h"
+#include "cli/text.h"
+#include "dts/error.h"
+#include "engine/llama/memory_plan.h"
 #include "engine/llama/system.h"
 #include "eval/fingerprint.h"
 #include "eval/grade.h"
@@ -44,6 +49,7 @@ EvalSession::EvalSession(const ModelFlags& flags, int workers)
       file_(flags.path.empty() ? find_builtin_model() : ModelFile{flags.path}),
       model_({.path = file_.get().path, .gpu_layers = flags.gpu_layers}),
       fingerprint_(eval::file_fingerprint(file_.get().path)),
+      workers_chosen_(workers == 0),
       workers_(choose_workers(workers, flags, model_)) {}
 
 std::string EvalSession::settings(const eval::Dataset& dataset, const eval::Variant& variant,
@@ -52,24 +58,83 @@ std::string EvalSession::settings(const eval::Dataset& dataset, const eval::Vari
   out["sampling_source"] = sampling_source;
   out["model_hash"] = fingerprint_;
   out["model_parameters"] = model_.parameters();
+  // How it is computed decides the last bits of logits, and so tokens.
   out["kv_type"] = flags_.kv_type == KvType::kF16 ? "f16" : "q8_0";
+  out["kv"] = flags_.kv == KvLayout::kStreams ? "streams" : "unified";
+  out["flash_attention"] = flash_attention_;
+  const ContextSettings context = context_settings(model_.impl(), flags_.engine(branches_, context_));
+  out["batch_invariant"] = context.row_multiple > 1 ? fmt::format("rows in multiples of {}", context.row_multiple)
+                           : context.least_rows > 1 ? fmt::format("at least {} rows", context.least_rows)
+                                                    : "rows as they come";
+  out["gpu_layers"] = !model_.impl().on_gpu   ? "none"
+                      : flags_.gpu_layers < 0 ? "all"
+                                              : fmt::format("{}", flags_.gpu_layers);
+  if (truncated_) out["context_length"] = context_;
   out["questions"] = dataset.questions.size();
   out["questions_hash"] = eval::questions_fingerprint(dataset);
   return out.dump();
 }
 
-void EvalSession::prepare(const std::vector<eval::Variant*>& variants, int parallel) {
+void EvalSession::prepare(const std::vector<EvalWork>& all, int parallel) {
   int widest = 1;
-  for (const eval::Variant* variant : variants) widest = std::max(widest, variant->options.method.max_live());
-  // Enough for a few of the widest searches at once; a step over more branches costs less a branch.
-  constexpr int kUsualBranches = 192;
-  const int branches = parallel > 0 ? std::max(parallel, widest) : std::max(widest, kUsualBranches / widest * widest);
-  for (int i = 0; i < workers_; ++i) {
-    engines_.push_back(make_llama_engine(model_, flags_.engine(branches, flags_.context_size)));
+  std::int64_t needed = 1;  // tokens of the longest prompt and its budget
+  for (const EvalWork& work : all) {
+    int budget = 0;
+    for (const eval::Variant& variant : *work.variants) {
+      widest = std::max(widest, variant.options.method.max_live());
+      budget = std::max(budget, variant.options.max_tokens);
+    }
+    for (const eval::Question& question : work.dataset->questions) {
+      const std::size_t prompt = eval::chat_prompt(model_.vocabulary(), *work.dataset, question).tokens.size();
+      needed = std::max(needed, static_cast<std::int64_t>(prompt) + budget);
+    }
   }
-  for (eval::Variant* variant : variants) {
-    variant->options.max_tokens = std::min(variant->options.max_tokens, engines_.front()->info().context_length);
+  const int most = flags_.context_size > 0 ? flags_.context_size : std::max(1, model_.training_context());
+  context_ = static_cast<int>(std::min<std::int64_t>(needed, most));
+  truncated_ = needed > most;
+  choose_branches(widest, parallel);
+  for (int i = 0; i < workers_; ++i) engines_.push_back(make_llama_engine(model_, flags_.engine(branches_, context_)));
+  for (const EvalWork& work : all) {
+    for (eval::Variant& variant : *work.variants) {
+      variant.options.max_tokens = std::min(variant.options.max_tokens, context_);
+    }
   }
+}
+
+void EvalSession::choose_branches(int widest, int parallel) {
+  const auto plan = [this](int branches) { return plan_memory(model_, flags_.engine(branches, context_)); };
+  const auto fits = [&](int branches) {
+    try {
+      const MemoryPlan made = plan(branches);
+      return made.needed_bytes() * workers_ <= made.available_bytes / 10 * 9;  // others want some, too
+    } catch (const Error&) {
+      return false;
+    }
+  };
+  if (parallel > 0) {
+    branches_ = std::max(parallel, widest);
+  } else {
+    // Enough for a few of the widest searches at once; a step over more branches costs less a branch.
+    constexpr int kUsualBranches = 192;
+    branches_ = std::max(widest, kUsualBranches / widest * widest);
+    while (branches_ > widest && !fits(branches_)) branches_ -= widest;
+  }
+  while (workers_chosen_ && workers_ > 1 && !fits(branches_)) --workers_;
+  try {
+    flash_attention_ = plan(branches_).flash_attention;
+  } catch (const Error& error) {
+    if (branches_ == widest || error.kind() == Error::Kind::kUsage) throw;
+    throw Error(
+        fmt::format("--parallel is {}: {}; without --parallel as many are in flight as fit", parallel, error.what()));
+  }
+}
+
+std::string EvalSession::prepared() const {
+  return fmt::format("{} tokens a branch, prompt included{}; {} branches in flight{}\n", grouped(context_),
+                     truncated_ ? (flags_.context_size > 0 ? " (--ctx-size cuts longer trajectories)"
+                                                           : " (the model was trained for no more)")
+                                : "",
+                     branches_, workers_ > 1 ? fmt::format(" on each of {} engines", workers_) : "");
 }
 
 bool EvalSession::run(const eval::Dataset& dataset, const std::vector<eval::Variant>& variants,

@@ -13,6 +13,12 @@
 
 namespace dts::cli {
 
+// A dataset with the methods that are put to it. Neither is owned.
+struct EvalWork {
+  const eval::Dataset* dataset = nullptr;
+  std::vector<eval::Variant>* variants = nullptr;
+};
+
 class EvalSession {
  public:
   // `workers`: engines that work side by side, each with its own questions; 0: as many as there are cores for a model
@@ -24,20 +30,31 @@ class EvalSession {
   std::string settings(const eval::Dataset& dataset, const eval::Variant& variant,
                        const std::string& sampling_source) const;
 
-  // Cuts the token budget to what the context holds. The variants of all datasets must be known before the first runs:
-  // engines are made once, wide enough for every one of them.
-  void prepare(const std::vector<eval::Variant*>& variants, int parallel);
+  // Makes the engines, once, for all the work there is. A branch holds the longest prompt and the token budget, or what
+  // the model was trained for where that is less, whatever memory is free: budgets must not depend on the moment.
+  // Memory decides how many branches are in flight (`parallel`; 0: as many as are useful and fit). Throws when not even
+  // those of the widest method fit.
+  void prepare(const std::vector<EvalWork>& all, int parallel);
+  std::string prepared() const;  // for people: the context, the branches in flight; one line
 
   // False when it was interrupted. `on_row` is called from several threads.
   bool run(const eval::Dataset& dataset, const std::vector<eval::Variant>& variants, const std::string& results,
            const std::function<void(const eval::Row&)>& on_row);
 
  private:
+  // Sets branches_, and lowers workers_ where memory demands it.
+  void choose_branches(int widest, int parallel);
+
   ModelFlags flags_;
   ModelFileGuard file_;
   LlamaModel model_;
   std::string fingerprint_;  // of the model's file
+  bool workers_chosen_;      // by us, so that memory may lower them
   int workers_;
+  int branches_ = 0;        // in flight, of each engine
+  int context_ = 0;         // tokens a branch holds
+  bool truncated_ = false;  // some prompt and its budget do not fit the context
+  bool flash_attention_ = false;
   std::vector<std::unique_ptr<Engine>> engines_;  // [workers_]
 };
 

@@ -83,8 +83,7 @@ class Runner {
 
   void submit(const Task& task) {
     const Vocabulary& vocabulary = *inputs_.vocabulary;
-    const std::array messages = {ChatMessage{"user", user_prompt(inputs_.dataset->info.prompt, *task.question)}};
-    auto prompt = std::make_shared<ChatPrompt>(vocabulary.chat(messages));
+    auto prompt = std::make_shared<ChatPrompt>(chat_prompt(vocabulary, *inputs_.dataset, *task.question));
     SearchOptions options = task.variant->options;
     options.seed = task.seed;
     const int room = inputs_.engine->info().context_length - static_cast<int>(prompt->tokens.size());
@@ -172,6 +171,11 @@ class Runner {
 };
 
 }  // namespace
+
+ChatPrompt chat_prompt(const Vocabulary& vocabulary, const Dataset& dataset, const Question& question) {
+  const std::array messages = {ChatMessage{"user", user_prompt(dataset.info.prompt, question)}};
+  return vocabulary.chat(messages);
+}
 
 std::vector<RowKey> keys_of(const RunnerInputs& inputs) {
   std::vector<RowKey> keys;

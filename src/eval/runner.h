@@ -41,6 +41,9 @@ struct RunnerInputs {
   std::function<bool()> stopping;          // asked between steps: true ends the run, nothing finished is lost
 };
 
+// The question as the model is asked it.
+ChatPrompt chat_prompt(const Vocabulary& vocabulary, const Dataset& dataset, const Question& question);
+
 // The rows that such a run makes, all of them.
 std::vector<RowKey> keys_of(const RunnerInputs& inputs);
 
