@@ -1,6 +1,7 @@
 // Requests and replies as the server's parts see them: no sockets, so that everything above them is tested without.
 #pragma once
 
+#include <ctime>
 #include <functional>
 #include <optional>
 #include <string>
@@ -63,6 +64,9 @@ class ReadyReply final : public Reply {
 
 // ASCII letters in lower case.
 std::string lower_case(std::string_view text);
+
+// "Sun, 06 Nov 1994 08:49:37 GMT"
+std::string http_date(std::time_t time);
 
 // "%41" -> "A"; what is no escape stays as it is.
 std::string percent_decoded(std::string_view text);

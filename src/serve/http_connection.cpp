@@ -43,8 +43,17 @@ bool has_hung_up(int fd) {
 HttpRequest request_of(const http::request<http::string_body>& message) {
   HttpRequest request;
   request.method = std::string(message.method_string());
-  const std::string_view target(message.target().data(), message.target().size());
+  std::string_view target(message.target().data(), message.target().size());
+  // As a proxy is asked: "http://host:port/path". The host named there counts, whatever the header says.
+  constexpr std::string_view kScheme = "http://";
+  if (lower_case(target.substr(0, kScheme.size())) == kScheme) {
+    target.remove_prefix(kScheme.size());
+    const std::size_t end = std::min(target.find_first_of("/?"), target.size());
+    request.headers.emplace_back("host", std::string(target.substr(0, end)));
+    target.remove_prefix(end);
+  }
   request.path = std::string(target.substr(0, target.find('?')));
+  if (request.path.empty()) request.path = "/";
   for (const auto& field : message) {
     const auto name = field.name_string();
     request.headers.emplace_back(lower_case({name.data(), name.size()}), std::string(field.value()));
@@ -58,6 +67,7 @@ HttpConnection::HttpConnection(asio::ip::tcp::socket socket, Service& service, c
     : socket_(std::move(socket)),
       service_(service),
       draining_(draining),
+      buffer_(service.limits().header_bytes + kSlice),
       deadline_(socket_.get_executor()),
       wake_timer_(socket_.get_executor()) {}
 
@@ -172,7 +182,7 @@ HttpConnection::Task<bool> HttpConnection::refuse_unreadable(error_code error) {
     co_return co_await refuse_unread(431, fmt::format("the headers are longer than {} bytes", limits.header_bytes),
                                      "headers_too_large");
   }
-  if (error == http::error::body_limit) {
+  if (error == http::error::body_limit || error == http::error::buffer_overflow) {
     co_return co_await refuse_unread(413, fmt::format("the body is longer than {} bytes", limits.body_bytes),
                                      "body_too_large");
   }
@@ -224,7 +234,7 @@ HttpConnection::Task<bool> HttpConnection::serve_request() {
     service_.count_response("refused", refusal->status);
     spdlog::info("{} refused: {}", request_id_, refusal->status);
     const bool goes_on = keep_alive && parser.is_done();  // a body that is not read ends the connection
-    const bool sent = co_await send(*refusal, goes_on, version);
+    const bool sent = co_await send(*refusal, goes_on, version, request.method != "HEAD");
     if (sent && goes_on) co_return true;
     co_await linger();
     co_return false;
@@ -251,12 +261,12 @@ HttpConnection::Task<bool> HttpConnection::answer(const HttpRequest& request, bo
   std::optional<HttpResponse> head = reply->streams() ? std::nullopt : reply->head();
   bool reusable = false;
   int status = 0;  // 0: the client was gone before there was one
-  if (!head) {
+  if (!head || reply->streams()) {
     reply->on_change([weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->wake();
     });
     asio::co_spawn(socket_.get_executor(), watch_for_close(over), asio::detached);
-    head = reply->head();
+    if (!head) head = reply->head();
     while (!head && !client_gone_) {
       co_await wait(std::chrono::hours(1));
       head = reply->head();
@@ -341,6 +351,7 @@ std::string HttpConnection::head_text(const HttpResponse& response, bool keep_al
     head += fmt::format("{}: {}\r\n", name, value);
   };
   add("Server", "dts");
+  add("Date", http_date(std::chrono::system_clock::to_time_t(std::chrono::system_clock::now())));
   add("X-Request-Id", request_id_);
   if (!response.content_type.empty()) add("Content-Type", response.content_type);
   for (const auto& [name, value] : common_headers_) add(name, value);

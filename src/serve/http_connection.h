@@ -60,7 +60,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   boost::asio::ip::tcp::socket socket_;
   Service& service_;
   const std::atomic<bool>& draining_;
-  boost::beast::flat_buffer buffer_;
+  boost::beast::flat_buffer buffer_;  // bounded: what is no body (chunk extensions, trailers) is held here
   boost::asio::steady_timer deadline_;
   std::uint64_t deadline_number_ = 0;  // a deadline that was replaced while its handler was queued is told apart
   bool expired_ = false;

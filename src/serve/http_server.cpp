@@ -40,7 +40,7 @@ bool is_loopback(const std::string& host) { return address_of(host).is_loopback(
 
 class HttpServer::Impl {
  public:
-  Impl(const HttpServerOptions& options, Service& service) : service_(service), acceptor_(context_) {
+  Impl(const HttpServerOptions& options, Service& service) : service_(service), acceptor_(asio::make_strand(context_)) {
     const tcp::endpoint endpoint(address_of(options.host), options.port);
     error_code error;
     acceptor_.open(endpoint.protocol(), error);
@@ -52,7 +52,7 @@ class HttpServer::Impl {
           fmt::format("--host {} --port {}: cannot listen there: {}", options.host, options.port, error.message()));
     }
     port_ = acceptor_.local_endpoint().port();
-    asio::co_spawn(context_, accept(), asio::detached);
+    asio::co_spawn(acceptor_.get_executor(), accept(), asio::detached);
     for (int i = 0; i < options.threads; ++i) {
       threads_.emplace_back([this] { context_.run(); });
     }
@@ -67,7 +67,7 @@ class HttpServer::Impl {
 
   void drain() {
     draining_ = true;
-    asio::post(context_, [this] {
+    asio::post(acceptor_.get_executor(), [this] {
       error_code ignored;
       acceptor_.close(ignored);
     });
@@ -90,7 +90,7 @@ class HttpServer::Impl {
       if (error) {
         // Out of file descriptors, most likely: some will be free in a moment.
         spdlog::warn("cannot accept a connection: {}", error.message());
-        asio::steady_timer pause(context_, std::chrono::milliseconds(100));
+        asio::steady_timer pause(acceptor_.get_executor(), std::chrono::milliseconds(100));
         co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, error));
         continue;
       }
@@ -118,7 +118,7 @@ class HttpServer::Impl {
 
   Service& service_;
   asio::io_context context_;
-  tcp::acceptor acceptor_;
+  tcp::acceptor acceptor_;  // used on its own strand only, once it listens
   std::uint16_t port_ = 0;
   std::atomic<bool> draining_ = false;
   mutable std::mutex mutex_;
