@@ -19,7 +19,8 @@ ServiceOptions short_limits() {
   ServiceOptions options;
   options.limits.body_bytes = 4096;
   options.limits.max_tokens = 8;
-  options.limits.header_time = options.limits.body_time = options.limits.idle_time = std::chrono::milliseconds(200);
+  options.limits.header_time = options.limits.body_time = std::chrono::milliseconds(50);
+  options.limits.idle_time = std::chrono::milliseconds(20);
   options.limits.kept_runs = 2;
   return options;
 }
@@ -33,11 +34,14 @@ struct Server {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   static Server server;
-  RawClient client(server.http.port());
-  client.send(std::string_view(reinterpret_cast<const char*>(data), size));
-  client.end_sending();
-  const std::string answer = client.receive_all();
-  if (!answer.empty() && !answer.starts_with("HTTP/1.")) std::abort();
-  if (answer.find("HTTP/1.1 500") != std::string::npos) std::abort();
+  // A client that has ended its side has gone, as far as the server knows; one that stays reads the answer.
+  for (const bool stays : {false, true}) {
+    RawClient client(server.http.port());
+    client.send(std::string_view(reinterpret_cast<const char*>(data), size));
+    if (!stays) client.end_sending();
+    const std::string answer = client.receive_all();
+    if (!answer.empty() && !answer.starts_with("HTTP/1.")) std::abort();
+    if (answer.find("HTTP/1.1 500") != std::string::npos) std::abort();
+  }
   return 0;
 }

@@ -32,6 +32,20 @@ TEST(Access, WithAKeyEveryRouteButHealthAsksForIt) {
   }
 }
 
+// A browser opens a prompt of its own for "Basic", whoever asked.
+TEST(Access, OnlyThePageAsksForAPassword) {
+  const Access access({{"secret"}, {}, {}});
+  const auto challenge = [&](const char* path) { return access.refuse({"GET", path, {}, {}})->headers.at(0); };
+  for (const char* path : {"/", "/index.html", "/metrics"}) {
+    EXPECT_EQ(challenge(path).first, "WWW-Authenticate");
+    EXPECT_TRUE(challenge(path).second.starts_with("Basic ")) << path;
+  }
+  for (const char* path : {"/v1/models", "/v1/trees/x/events"}) {
+    EXPECT_EQ(challenge(path).first, "WWW-Authenticate");
+    EXPECT_TRUE(challenge(path).second.starts_with("Bearer ")) << path;
+  }
+}
+
 TEST(Access, ComparesAllOfAKey) {
   EXPECT_TRUE(equal_in_constant_time("", ""));
   EXPECT_TRUE(equal_in_constant_time("abc", "abc"));
@@ -49,6 +63,8 @@ TEST(Access, OnlyKnownHostsAreAnswered) {
     EXPECT_EQ(refusal(access, "/health", {{"host", host}}), 403) << host;
   }
   EXPECT_EQ(refusal(Access({}), "/", {{"host", "anything"}}), 0);
+  EXPECT_EQ(refusal(Access({{}, {"MyBox"}, {}}), "/", {{"host", "mybox:80"}}), 0);
+  EXPECT_EQ(refusal(Access({{}, {"MyBox"}, {}}), "/", {{"host", "MyBox"}}), 0);
 }
 
 TEST(Access, PagesOfOtherOriginsAreRefusedUnlessAllowed) {

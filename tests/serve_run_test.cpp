@@ -242,6 +242,42 @@ TEST(Run, TheMostProbableAlternativeIsWhatSamplingAtZeroTakes) {
   }
 }
 
+TEST(Run, WhatNobodyWaitsForIsNotKept) {
+  const Bench bench;
+  ScriptedEngine scripted = bench.engine(4);
+  std::mt19937_64 random(1);
+  RunOptions options = bench.random_options(random);
+  options.search.method = make_method("standard");
+  options.search.max_tokens = 20;
+  auto run = std::make_shared<serve::Run>(options, bench.vocabulary, scripted.info());
+  Scheduler scheduler(scripted);
+  scheduler.submit(run->job());
+  std::vector<ShownToken> tokens;
+  while (tokens.empty() && scheduler.step()) run->shown_tokens(0, tokens);
+  EXPECT_FALSE(tokens.empty());
+  EXPECT_EQ(run->document(), nullptr);
+  run->forget_shown_tokens();
+  scheduler.run();
+  tokens.clear();
+  EXPECT_TRUE(run->shown_tokens(0, tokens));
+  EXPECT_TRUE(tokens.empty());
+}
+
+TEST(Run, WhoReadsTheSameStepReadsTheSameTree) {
+  const Bench bench;
+  ScriptedEngine scripted = bench.engine(4);
+  std::mt19937_64 random(1);
+  auto run = std::make_shared<serve::Run>(bench.random_options(random), bench.vocabulary, scripted.info());
+  Scheduler scheduler(scripted);
+  scheduler.submit(run->job());
+  for (int i = 0; i < 3; ++i) scheduler.step();
+  ASSERT_EQ(run->document(), nullptr);
+  const auto one = run->snapshot();
+  EXPECT_EQ(one, run->snapshot());
+  scheduler.step();
+  EXPECT_NE(one, run->snapshot());
+}
+
 TEST(EventLog, PagesAreWholeEventsAndResumeAnywhere) {
   EventLog log;
   for (int i = 1; i <= 50; ++i) log.append("grow", "{\"n\":" + std::to_string(i) + "}");

@@ -1,6 +1,7 @@
 // The service without sockets: routes, completions, trees, limits, and clients that leave.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <stdexcept>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "dts/tree_file.h"
+#include "serve/assets.h"
 #include "serve/choice_reader.h"
 #include "serve/service.h"
 #include "serve_support.h"
@@ -222,6 +224,114 @@ TEST(Service, BeyondTheQueueThereIs429AndAClientThatLeavesMakesRoom) {
   EXPECT_EQ(service.active_runs(), 0);
 }
 
+// Whitespace might be dropped by a template: it is not counted before it is tokenized.
+std::string long_body() { return R"({"messages":[{"role":"user","content":")" + std::string(20'000, ' ') + "\"}]}"; }
+
+// Holds whoever tokenizes until it is opened.
+struct Gate {
+  std::atomic<bool> open = false;
+  std::atomic<int> waiting = 0;
+
+  void pass() {
+    ++waiting;
+    wait_until([this] { return open.load(); });
+    --waiting;
+  }
+};
+
+TEST(Service, LongPromptsHoldUpNobody) {
+  ServiceOptions options;
+  options.limits.runs = 3;
+  Gate gate;
+  ScriptedService scripted(ScriptedService::random(3), options);
+  scripted.vocabulary.before_tokenize = [&gate] { gate.pass(); };
+  Service& service = scripted.service;
+  Reading one(service.handle(post(kChat, long_body())));
+  Reading two(service.handle(post(kChat, long_body())));
+  Reading leaving(service.handle(post(kChat, long_body())));
+  wait_until([&] { return gate.waiting == 2; });
+  EXPECT_EQ(service.active_runs(), 3);
+  EXPECT_EQ(ask(service, get("/health")).status, 200);
+  // Who has no place in the queue is told before anything is tokenized.
+  EXPECT_EQ(ask(service, post(kChat, long_body())).status, 429);
+  EXPECT_EQ(ask(service, post(kChat, chat_body())).status, 429);
+  leaving.leave();
+  gate.open = true;
+  for (Reading* reading : {&one, &two}) {
+    const HttpResponse response = reading->whole();
+    EXPECT_EQ(response.status, 400);
+    EXPECT_EQ(json::parse(response.body)["error"]["code"], "context_length_exceeded");
+  }
+  wait_until([&] { return service.active_runs() == 0; });
+  EXPECT_EQ(ask(service, post(kChat, chat_body())).status, 200);
+}
+
+TEST(Service, WhatCannotFitIsNotTokenized) {
+  ScriptedService scripted(ScriptedService::random(3));
+  int tokenized = 0;
+  scripted.vocabulary.before_tokenize = [&tokenized] { ++tokenized; };
+  // The context holds 512 tokens, the longest of which has 8 bytes.
+  const std::string text(512 * 8 + 1, 'x');
+  for (const auto& [path, body, param] :
+       {std::tuple(kChat, R"({"messages":[{"role":"user","content":")" + text + "\"}]}", "messages"),
+        std::tuple("/v1/completions", R"({"prompt":")" + text + "\"}", "prompt")}) {
+    const HttpResponse response = ask(scripted.service, post(path, body));
+    EXPECT_EQ(response.status, 400);
+    const json error = json::parse(response.body)["error"];
+    EXPECT_EQ(error["code"], "context_length_exceeded");
+    EXPECT_EQ(error["param"], param);
+  }
+  EXPECT_EQ(tokenized, 0);
+}
+
+TEST(Service, ChoicesThatCanNeverFitAreWrongRatherThanEarly) {
+  ServiceOptions options;
+  options.limits.runs = 3;
+  ScriptedService scripted(ScriptedService::random(3), options);
+  const HttpResponse refused = ask(scripted.service, post(kChat, chat_body(R"("n":4)")));
+  EXPECT_EQ(refused.status, 400);
+  EXPECT_EQ(json::parse(refused.body)["error"]["param"], "n");
+  EXPECT_EQ(ask_json(scripted.service, get("/v1/models"))["data"][0]["dts"]["limits"]["n"], 3);
+  EXPECT_EQ(ask(scripted.service, post(kChat, chat_body(R"("n":3)"))).status, 200);
+}
+
+TEST(Service, AnEmptyModelIsTheModelThereIs) {
+  ScriptedService scripted(ScriptedService::random(3));
+  const json reply =
+      ask_json(scripted.service, post(kChat, R"({"model":"","messages":[{"role":"user","content":"x"}]})"));
+  EXPECT_EQ(reply["model"], "scripted");
+}
+
+TEST(Service, PagesThatAreAllowedMaySendTheirClientsHeaders) {
+  ServiceOptions options;
+  options.access.origins = {"https://page.example"};
+  options.access.keys = {"secret"};
+  ScriptedService scripted(ScriptedService::random(3), options);
+  const HttpResponse preflight =
+      ask(scripted.service, {"OPTIONS",
+                             kChat,
+                             {{"origin", "https://page.example"},
+                              {"access-control-request-method", "POST"},
+                              {"access-control-request-headers", "authorization,content-type,x-stainless-lang"}},
+                             {}});
+  EXPECT_EQ(preflight.status, 204);
+  EXPECT_EQ(header(preflight, "Access-Control-Allow-Headers"), "*, Authorization");
+  EXPECT_EQ(header(preflight, "Access-Control-Allow-Methods"), "GET, POST, DELETE");
+}
+
+TEST(Service, ThePageLoadsNothingButItsOwn) {
+  ScriptedService scripted(ScriptedService::random(3));
+  for (const Asset& asset : page_assets()) {
+    const HttpResponse response = ask(scripted.service, get(std::string(asset.path)));
+    EXPECT_EQ(response.status, 200);
+    const std::string policy = header(response, "Content-Security-Policy");
+    EXPECT_EQ(policy.find("unsafe"), std::string::npos) << policy;
+    EXPECT_EQ(policy.find("data:"), std::string::npos) << policy;
+    const bool hashed = asset.path.starts_with("/assets/");
+    EXPECT_EQ(header(response, "Cache-Control").find("immutable") != std::string::npos, hashed) << asset.path;
+  }
+}
+
 TEST(Service, CancellingGivesTheClientWhatThereIs) {
   ScriptedService scripted(endless);
   scripted.engine.before_step = [] { std::this_thread::sleep_for(std::chrono::milliseconds(1)); };
@@ -289,12 +399,25 @@ TEST(Service, EventStreamsAreBounded) {
   ScriptedService scripted(ScriptedService::random(3), options);
   const std::string id = ask_json(scripted.service, post(kChat, chat_body()))["id"];
   const HttpRequest request = get("/v1/trees/" + id + "/events");
-  {
+  const HttpRequest file = get("/v1/trees/" + id);
+  for (const HttpRequest& other : {request, file}) {  // both can be long
     Reading one(scripted.service.handle(request));
-    Reading two(scripted.service.handle(request));
+    Reading two(scripted.service.handle(other));
     EXPECT_EQ(ask(scripted.service, request).status, 429);
+    EXPECT_EQ(ask(scripted.service, file).status, 429);
   }
   EXPECT_EQ(ask(scripted.service, request).status, 200);
+  EXPECT_EQ(ask(scripted.service, file).status, 200);
+  // Others than GET.
+  const auto with = [&](const char* method, const std::string& path) {
+    return ask(scripted.service, {method, path, {}, {}});
+  };
+  EXPECT_EQ(with("HEAD", request.path).content_type, "text/event-stream");
+  EXPECT_EQ(with("HEAD", file.path).status, 200);
+  EXPECT_EQ(with("PUT", file.path).status, 405);
+  EXPECT_EQ(header(with("PUT", file.path), "Allow"), "GET, HEAD, DELETE");
+  EXPECT_EQ(header(with("POST", request.path), "Allow"), "GET, HEAD");
+  EXPECT_EQ(header(with("GET", file.path + "/cancel"), "Allow"), "POST");
 }
 
 TEST(Service, ModelsSayWhatThereIsToChoose) {

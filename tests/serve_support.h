@@ -7,6 +7,7 @@
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -33,6 +34,7 @@ class PieceVocabulary final : public Vocabulary {
   bool is_end(Token token) const override { return token == end(); }
   // One token a byte: enough for prompts.
   std::vector<Token> tokenize(std::string_view text, bool /*special*/) const override {
+    if (before_tokenize) before_tokenize();
     std::vector<Token> tokens;
     for (const char c : text) tokens.push_back(static_cast<unsigned char>(c) % end());
     return tokens;
@@ -44,6 +46,8 @@ class PieceVocabulary final : public Vocabulary {
     prompt.opens_thinking = opens_thinking_;
     return prompt;
   }
+
+  std::function<void()> before_tokenize;  // on whatever thread tokenizes
 
  private:
   std::vector<std::string> pieces_;
@@ -89,7 +93,7 @@ struct ScriptedService {
     return RandomScript{seed, size, size - 1, 2.0};
   }
 
-  const PieceVocabulary vocabulary{awkward_pieces()};
+  PieceVocabulary vocabulary{awkward_pieces()};
   ScriptedEngine engine;
   Service service;
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "serve/api_error.h"
 
@@ -60,6 +61,10 @@ std::string_view host_name(std::string_view host) {
   return host.substr(0, host.find(':'));
 }
 
+Access::Access(AccessOptions options) : options_(std::move(options)) {
+  for (std::string& host : options_.hosts) host = lower_case(host);
+}
+
 bool Access::has_key(const HttpRequest& request) const {
   if (options_.keys.empty()) return true;
   const std::string given = key_of(request.header("authorization"));
@@ -89,7 +94,12 @@ std::optional<HttpResponse> Access::refuse(const HttpRequest& request) const {
   }
   if (request.path == "/health") return std::nullopt;
   if (!has_key(request)) {
-    return error_response(ApiError(401, "an API key is needed: Authorization: Bearer KEY", {}, "invalid_api_key"));
+    // A person who opens the page is asked by the browser, which from then on sends the password with whatever the page
+    // asks for. A refused request of the page itself, or of any other client of the API, must not open that prompt.
+    const bool api = request.path.starts_with("/v1/");
+    return error_response(
+        ApiError(401, "an API key is needed: Authorization: Bearer KEY", {}, "invalid_api_key")
+            .with_header("WWW-Authenticate", api ? "Bearer realm=\"dts\"" : "Basic realm=\"dts\", charset=\"UTF-8\""));
   }
   if (!origin_allowed(request)) {
     return error_response(ApiError(403, "pages of other origins may not use this server", {}, "wrong_origin"));

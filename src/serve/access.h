@@ -12,15 +12,15 @@ namespace dts::serve {
 
 struct AccessOptions {
   std::vector<std::string> keys;  // none: everybody may
-  // Names that a Host header may have, without port; none: any. On loopback this is what keeps a page of another site
-  // from reaching the server by a name of its own that resolves to it (DNS rebinding).
+  // Names that a Host header may have, without port, in whatever case; none: any. On loopback this is what keeps a page
+  // of another site from reaching the server by a name of its own that resolves to it (DNS rebinding).
   std::vector<std::string> hosts;
   std::vector<std::string> origins;  // whose pages may read what the server says (CORS); "*": all
 };
 
 class Access {
  public:
-  explicit Access(AccessOptions options) : options_(std::move(options)) {}
+  explicit Access(AccessOptions options);
 
   // The refusal, when there is one. Needs the headers only.
   std::optional<HttpResponse> refuse(const HttpRequest& request) const;

@@ -1,5 +1,8 @@
 #include "serve/api_error.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "draw/unicode.h"
@@ -45,9 +48,20 @@ HttpResponse error_response(const ApiError& error) {
   response.headers = error.headers();
   // Two seconds: about what a queued request takes to leave the queue of a busy server.
   if (error.status() == 429 || error.status() == 503) response.headers.emplace_back("Retry-After", "2");
-  if (error.status() == 401)
-    response.headers.emplace_back("WWW-Authenticate", "Basic realm=\"dts\", charset=\"UTF-8\"");
   return response;
+}
+
+void require_method(const HttpRequest& request, std::initializer_list<std::string_view> methods) {
+  const auto has = [&](std::string_view method) {
+    return std::find(methods.begin(), methods.end(), method) != methods.end();
+  };
+  if (has(request.method) || (request.method == "HEAD" && has("GET"))) return;
+  std::string list;
+  for (const std::string_view method : methods) {
+    list += (list.empty() ? "" : ", ") + std::string(method);
+    if (method == "GET") list += ", HEAD";
+  }
+  throw ApiError(405, fmt::format("this path takes {}", list), {}, "method_not_allowed").with_header("Allow", list);
 }
 
 }  // namespace dts::serve

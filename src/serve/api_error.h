@@ -1,6 +1,7 @@
 // Errors as OpenAI's clients know them.
 #pragma once
 
+#include <initializer_list>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -38,5 +39,8 @@ class ApiError : public std::runtime_error {
 // {"error": {"message", "type", "param", "code"}}
 std::string error_json(int status, std::string_view message, std::string_view param, std::string_view code);
 HttpResponse error_response(const ApiError& error);
+
+// Throws 405 when a path is asked for with another method than it has. Who may GET may ask for the HEAD, too.
+void require_method(const HttpRequest& request, std::initializer_list<std::string_view> methods);
 
 }  // namespace dts::serve

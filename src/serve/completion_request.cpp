@@ -216,7 +216,7 @@ CompletionRequest read_common(const Param& body, const Decoding& defaults, const
   CompletionRequest request;
   request.decoding = defaults;
   Decoding& decoding = request.decoding;
-  if (const Param model = body["model"]; !model.absent()) {
+  if (const Param model = body["model"]; !model.absent() && !model.string().empty()) {
     if (const auto method = split_model_name(model.string()).method) decoding.method = *method;
   }
   read_dts(body["dts"], limits, decoding);

@@ -130,6 +130,7 @@ void Run::publish() {
     progress_.finished = static_cast<int>(search_->finished().size());
     progress_.unique_tokens = static_cast<std::int64_t>(search_->tree().unique_tokens());
     if (ended_) progress_.votes = search_->outcome().votes;
+    if (forgotten_) tokens.clear();
     shown_.insert(shown_.end(), std::make_move_iterator(tokens.begin()), std::make_move_iterator(tokens.end()));
   }
   ended_ = false;
@@ -204,12 +205,17 @@ std::shared_ptr<const TreeDocument> Run::document() const {
 
 void Run::forget_shown_tokens() {
   const std::scoped_lock lock(mutex_);
+  forgotten_ = true;
   shown_ = {};
 }
 
-std::shared_ptr<const TreeDocument> Run::snapshot() const {
+std::shared_ptr<const TreeDocument> Run::snapshot() {
   if (auto done = document()) return done;
-  return std::make_shared<TreeDocument>(make_document({}));
+  std::shared_ptr<const TreeDocument> shared = snapshot_step_ == search_->step() ? snapshot_.lock() : nullptr;
+  if (!shared) shared = std::make_shared<TreeDocument>(make_document({}));
+  snapshot_ = shared;
+  snapshot_step_ = search_->step();
+  return shared;
 }
 
 std::size_t Run::bytes() const {

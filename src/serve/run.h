@@ -80,8 +80,8 @@ class Run : public std::enable_shared_from_this<Run> {
   std::size_t bytes() const;
   Listeners& listeners() { return listeners_; }
 
-  // The document so far; the engine's thread only.
-  std::shared_ptr<const TreeDocument> snapshot() const;
+  // The document so far, the same one for all who ask in the same step; the engine's thread only.
+  std::shared_ptr<const TreeDocument> snapshot();
 
  private:
   std::shared_ptr<Search> make_search();
@@ -111,10 +111,13 @@ class Run : public std::enable_shared_from_this<Run> {
   bool ended_ = false;       // a trajectory has, in the step being told
   bool untellable_ = false;  // an event could not be told: the search is over
   EventId events_announced_ = 0;
+  std::weak_ptr<const TreeDocument> snapshot_;  // as long as somebody reads it
+  int snapshot_step_ = -1;
 
   mutable std::mutex mutex_;  // guards what follows
   RunProgress progress_;
   std::vector<ShownToken> shown_;
+  bool forgotten_ = false;  // nobody will ask for them
   std::shared_ptr<const TreeDocument> document_;
 };
 

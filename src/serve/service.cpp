@@ -19,11 +19,12 @@ namespace {
 
 constexpr std::string_view kTrees = "/v1/trees";
 constexpr std::string_view kModels = "/v1/models";
+constexpr int kWorkers = 2;
 
-// The page needs nothing from elsewhere; the drawing library sets styles on elements.
+// The page needs nothing from elsewhere.
 constexpr const char* kPagePolicy =
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data: blob:; "
-    "font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
 std::unique_ptr<Reply> ready(HttpResponse response) { return std::make_unique<ReadyReply>(std::move(response)); }
 
@@ -33,13 +34,18 @@ HttpResponse json_response(const Json& json) {
   return response;
 }
 
-// Throws when a path is asked for with another method than it has.
-void allow(const HttpRequest& request, std::initializer_list<std::string_view> methods) {
-  if (std::find(methods.begin(), methods.end(), request.method) != methods.end()) return;
-  if (request.method == "HEAD" && std::find(methods.begin(), methods.end(), "GET") != methods.end()) return;
-  std::string list;
-  for (const std::string_view method : methods) list += (list.empty() ? "" : ", ") + std::string(method);
-  throw ApiError(405, fmt::format("this path takes {}", list), {}, "method_not_allowed").with_header("Allow", list);
+// What can never be is not promised.
+ServiceOptions with_possible_limits(ServiceOptions options) {
+  options.limits.choices = std::min(options.limits.choices, options.limits.runs);
+  return options;
+}
+
+std::size_t longest_piece(const Vocabulary& vocabulary) {
+  std::size_t longest = 1;
+  for (Token token = 0; token < vocabulary.size(); ++token) {
+    longest = std::max(longest, vocabulary.piece(token, /*special=*/true).size());
+  }
+  return longest;
 }
 
 bool is_json(std::string_view content_type) {
@@ -49,14 +55,19 @@ bool is_json(std::string_view content_type) {
 }  // namespace
 
 Service::Service(ServiceOptions options, Engine& engine, const Vocabulary& vocabulary)
-    : options_(std::move(options)),
+    : options_(with_possible_limits(std::move(options))),
       access_(options_.access),
       engine_(engine),
       vocabulary_(vocabulary),
+      longest_piece_(longest_piece(vocabulary)),
       store_(options_.limits.kept_runs, options_.limits.kept_bytes),
+      workers_(kWorkers),
       loop_(engine) {}
 
-Service::~Service() { cancel_all(); }
+Service::~Service() {
+  workers_.stop();
+  cancel_all();
+}
 
 std::optional<HttpResponse> Service::refuse(const HttpRequest& head) const {
   if (access_.answers_preflight(head)) return std::nullopt;
@@ -69,17 +80,21 @@ std::vector<std::pair<std::string, std::string>> Service::common_headers(const H
   return headers;
 }
 
+std::unique_ptr<Reply> Service::or_error(const std::function<std::unique_ptr<Reply>()>& make) {
+  try {
+    return make();
+  } catch (const ApiError& error) {
+    return ready(error_response(error));
+  } catch (const std::exception& error) {
+    spdlog::error("request failed: {}", draw::one_line(error.what()));
+    return ready(error_response(ApiError(500, "the server failed to handle the request")));
+  }
+}
+
 Service::Handled Service::handle(const HttpRequest& request) {
   Handled handled;
   handled.route = "unknown";
-  try {
-    handled.reply = route(request, handled);
-  } catch (const ApiError& error) {
-    handled.reply = ready(error_response(error));
-  } catch (const std::exception& error) {
-    spdlog::error("request failed: {}", draw::one_line(error.what()));
-    handled.reply = ready(error_response(ApiError(500, "the server failed to handle the request")));
-  }
+  handled.reply = or_error([&] { return route(request, handled); });
   if (handled.id.empty()) handled.id = new_id("req-");
   return handled;
 }
@@ -90,7 +105,8 @@ Service::Routed Service::route(const HttpRequest& request, Handled& handled) {
     handled.route = "preflight";
     HttpResponse response{204, "", "", {}};
     response.headers = {{"Access-Control-Allow-Methods", "GET, POST, DELETE"},
-                        {"Access-Control-Allow-Headers", "Authorization, Content-Type, Last-Event-ID"},
+                        // Clients add headers of their own (X-Stainless-..., say); "*" is all but Authorization.
+                        {"Access-Control-Allow-Headers", "*, Authorization"},
                         {"Access-Control-Max-Age", "600"}};
     return ready(std::move(response));
   }
@@ -98,7 +114,7 @@ Service::Routed Service::route(const HttpRequest& request, Handled& handled) {
   if (path == "/v1/chat/completions" || path == "/v1/completions") {
     const bool chat = path == "/v1/chat/completions";
     handled.route = chat ? "chat_completions" : "completions";
-    allow(request, {"POST"});
+    require_method(request, {"POST"});
     if (!is_json(request.header("content-type"))) {
       throw ApiError(415, "the body must be JSON: Content-Type: application/json", {}, "unsupported_media_type");
     }
@@ -107,22 +123,22 @@ Service::Routed Service::route(const HttpRequest& request, Handled& handled) {
   }
   if (path == "/health") {
     handled.route = "health";
-    allow(request, {"GET"});
+    require_method(request, {"GET"});
     return health();
   }
   if (path == "/metrics") {
     handled.route = "metrics";
-    allow(request, {"GET"});
+    require_method(request, {"GET"});
     return metrics();
   }
   if (path == kModels || path.starts_with(std::string(kModels) + "/")) {
     handled.route = "models";
-    allow(request, {"GET"});
+    require_method(request, {"GET"});
     return models(path == kModels ? std::string() : percent_decoded(path.substr(kModels.size() + 1)));
   }
   if (path == kTrees) {
     handled.route = "trees";
-    allow(request, {"GET"});
+    require_method(request, {"GET"});
     return trees();
   }
   if (path.starts_with(std::string(kTrees) + "/")) {
@@ -183,13 +199,15 @@ Service::Routed Service::asset(const HttpRequest& request) const {
                        : "there is nothing at this path",
                    {}, "not_found");
   }
-  allow(request, {"GET"});
+  require_method(request, {"GET"});
   HttpResponse response;
   response.content_type = found->content_type;
-  response.headers = {{"ETag", std::string(found->etag)},
-                      {"Cache-Control", "no-cache"},
-                      {"Content-Security-Policy", kPagePolicy},
-                      {"Referrer-Policy", "no-referrer"}};
+  response.headers = {
+      {"ETag", std::string(found->etag)},
+      // The names of those have their contents' hash.
+      {"Cache-Control", path.starts_with("/assets/") ? "private, max-age=31536000, immutable" : "no-cache"},
+      {"Content-Security-Policy", kPagePolicy},
+      {"Referrer-Policy", "no-referrer"}};
   if (request.header("if-none-match") == found->etag) {
     response.status = 304;
   } else {
@@ -206,6 +224,7 @@ void Service::cancel(const Run& run) {
 
 void Service::cancel_all() {
   const std::scoped_lock lock(jobs_mutex_);
+  ended_ = true;
   for (const auto& [id, job] : jobs_) loop_.cancel(job);
 }
 

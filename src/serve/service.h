@@ -3,6 +3,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -19,8 +20,11 @@
 #include "serve/limits.h"
 #include "serve/metrics.h"
 #include "serve/run_store.h"
+#include "serve/workers.h"
 
 namespace dts::serve {
+
+class OpenStream;
 
 // The model as clients know it.
 struct ServedModel {
@@ -68,18 +72,25 @@ class Service {
   // From now on new work is refused with 503.
   void drain() { draining_ = true; }
   bool draining() const { return draining_; }
+  // Of the runs there are and of those about to start.
   void cancel_all();
   int active_runs() const { return active_; }
 
  private:
   using Routed = std::unique_ptr<Reply>;
 
+  class Admission;
+
+  // Errors become their responses.
+  static std::unique_ptr<Reply> or_error(const std::function<std::unique_ptr<Reply>()>& make);
   Routed route(const HttpRequest& request, Handled& handled);
   Routed complete(const HttpRequest& request, CompletionKind kind, const std::string& id);
+  // The slow part of it, on a worker.
+  Routed begin(const CompletionRequest& asked, const std::string& id, const std::string& model, Admission& admission);
   std::shared_ptr<Run> start_run(RunOptions options);
+  void check_bytes(const CompletionRequest& request) const;
   ChatPrompt make_prompt(const CompletionRequest& request) const;
-  SearchOptions search_options(const Decoding& decoding, std::size_t prompt_tokens, int top_logprobs) const;
-  void admit(int runs);
+  SearchOptions search_options(const CompletionRequest& request, std::size_t prompt_tokens) const;
   void finished(const std::shared_ptr<Run>& run);
   void cancel(const Run& run);
 
@@ -89,20 +100,25 @@ class Service {
   Routed asset(const HttpRequest& request) const;
   Routed trees() const;
   Routed tree(const HttpRequest& request, const std::string& rest, Handled& handled);
+  Routed tree_file(const std::shared_ptr<Run>& run);
   Routed events(const HttpRequest& request, const std::shared_ptr<Run>& run);
+  std::shared_ptr<OpenStream> open_stream();
 
   const ServiceOptions options_;
   const Access access_;
   Engine& engine_;
   const Vocabulary& vocabulary_;
+  const std::size_t longest_piece_;  // bytes that a token stands for at most
   Metrics metrics_;
   RunStore store_;
   std::atomic<bool> draining_ = false;
   std::atomic<int> active_ = 0;  // runs that are queued or running
   std::shared_ptr<std::atomic<int>> event_streams_ = std::make_shared<std::atomic<int>>(0);
-  std::mutex jobs_mutex_;
+  std::mutex jobs_mutex_;              // guards what follows
   std::map<std::string, JobId> jobs_;  // of active runs
-  EngineLoop loop_;                    // last: its thread uses all of the above
+  bool ended_ = false;                 // no run starts any more
+  Workers workers_;
+  EngineLoop loop_;  // last: its thread uses all of the above
 };
 
 }  // namespace dts::serve

@@ -11,6 +11,7 @@
 #include "dts/error.h"
 #include "serve/api_error.h"
 #include "serve/completion_reply.h"
+#include "serve/late_reply.h"
 #include "serve/param.h"
 #include "serve/service.h"
 
@@ -46,7 +47,66 @@ std::string question_of(const CompletionRequest& request, const ChatPrompt& prom
   return request.messages.empty() ? prompt.text : request.messages.back().content;
 }
 
+// Tokenizing as much takes a few milliseconds: a connection's own thread can do it.
+constexpr std::size_t kShortPrompt = std::size_t{16} << 10U;
+
+std::size_t prompt_bytes(const CompletionRequest& request) {
+  std::size_t bytes = 0;
+  for (const ChatMessage& message : request.messages) bytes += message.content.size();
+  if (const auto* tokens = std::get_if<std::vector<Token>>(&request.text)) return tokens->size() * sizeof(Token);
+  return bytes + std::get<std::string>(request.text).size();
+}
+
+const char* prompt_field(const CompletionRequest& request) {
+  return request.kind == CompletionKind::kChat ? "messages" : "prompt";
+}
+
 }  // namespace
+
+// Places in the queue. Those that were not taken are given back.
+class Service::Admission {
+ public:
+  // Throws ApiError when there are none.
+  Admission(Service& service, int runs) : service_(service) {
+    if (service_.draining()) throw ApiError(503, "the server is shutting down", {}, "shutting_down");
+    int active = service_.active_.load();
+    do {
+      if (active + runs > service_.options_.limits.runs) {
+        throw ApiError(429, fmt::format("{} questions are queued or running already: try again later", active), {},
+                       "too_many_requests");
+      }
+    } while (!service_.active_.compare_exchange_weak(active, active + runs));
+    left_ = runs;
+  }
+  ~Admission() { service_.active_ -= left_; }
+  Admission(const Admission&) = delete;
+  Admission& operator=(const Admission&) = delete;
+
+  // A run has one of them, and gives it back when it is done.
+  void take() { --left_; }
+
+ private:
+  Service& service_;
+  int left_ = 0;
+};
+
+// Refuses what cannot fit into the context whatever its tokens are, so that nobody's long text is tokenized for
+// nothing. Only what templates keep counts: what users wrote, less its whitespace.
+void Service::check_bytes(const CompletionRequest& request) const {
+  const auto count = [](std::string_view text) {
+    return static_cast<std::size_t>(
+        std::count_if(text.begin(), text.end(), [](char c) { return c != ' ' && (c < '\t' || c > '\r'); }));
+  };
+  std::size_t bytes = 0;
+  for (const ChatMessage& message : request.messages) bytes += message.role == "user" ? count(message.content) : 0;
+  if (const auto* text = std::get_if<std::string>(&request.text)) bytes += count(*text);
+  const auto context = static_cast<std::size_t>(engine_.info().context_length);
+  if (bytes <= context * longest_piece_) return;
+  throw ApiError(400,
+                 fmt::format("the prompt has {} tokens at least, but the context holds {}: shorten it",
+                             (bytes + longest_piece_ - 1) / longest_piece_, context),
+                 prompt_field(request), "context_length_exceeded");
+}
 
 ChatPrompt Service::make_prompt(const CompletionRequest& request) const {
   if (request.kind == CompletionKind::kChat) {
@@ -68,7 +128,11 @@ ChatPrompt Service::make_prompt(const CompletionRequest& request) const {
     prompt.text = draw::valid_utf8(vocabulary_.detokenize(*tokens, true));
   } else {
     prompt.text = std::get<std::string>(request.text);
-    prompt.tokens = vocabulary_.tokenize_prompt(prompt.text);
+    try {
+      prompt.tokens = vocabulary_.tokenize_prompt(prompt.text);
+    } catch (const Error& error) {
+      throw ApiError(400, draw::one_line(error.what()), "prompt", "invalid_value");
+    }
   }
   if (prompt.tokens.empty()) throw ApiError(400, "prompt is empty: it must have a token", "prompt", "invalid_value");
   const std::string_view text = prompt.text;
@@ -76,7 +140,8 @@ ChatPrompt Service::make_prompt(const CompletionRequest& request) const {
   return prompt;
 }
 
-SearchOptions Service::search_options(const Decoding& decoding, std::size_t prompt_tokens, int top_logprobs) const {
+SearchOptions Service::search_options(const CompletionRequest& request, std::size_t prompt_tokens) const {
+  const Decoding& decoding = request.decoding;
   const Limits& limits = options_.limits;
   const EngineInfo& info = engine_.info();
   const int room = info.context_length - static_cast<int>(prompt_tokens);
@@ -84,7 +149,7 @@ SearchOptions Service::search_options(const Decoding& decoding, std::size_t prom
     throw ApiError(400,
                    fmt::format("the prompt has {} tokens, but the context holds {}: shorten it", prompt_tokens,
                                info.context_length),
-                   "messages", "context_length_exceeded");
+                   prompt_field(request), "context_length_exceeded");
   }
   SearchOptions search;
   try {
@@ -95,7 +160,7 @@ SearchOptions Service::search_options(const Decoding& decoding, std::size_t prom
     search.max_tokens =
         std::min({decoding.max_tokens.value_or(room), room, limits.max_tokens > 0 ? limits.max_tokens : room});
     search.max_total_tokens = decoding.max_total_tokens > 0 ? decoding.max_total_tokens : limits.max_total_tokens;
-    search.top_k = top_logprobs;
+    search.top_k = request.logprobs ? request.top_logprobs : 0;
     validate(search, vocabulary_.size());
   } catch (const Error& error) {
     throw ApiError(400, in_words_of_the_api(error.what()), "dts", "invalid_value");
@@ -109,17 +174,6 @@ SearchOptions Service::search_options(const Decoding& decoding, std::size_t prom
   return search;
 }
 
-void Service::admit(int runs) {
-  if (draining()) throw ApiError(503, "the server is shutting down", {}, "shutting_down");
-  int active = active_.load();
-  do {
-    if (active + runs > options_.limits.runs) {
-      throw ApiError(429, fmt::format("{} questions are queued or running already: try again later", active), {},
-                     "too_many_requests");
-    }
-  } while (!active_.compare_exchange_weak(active, active + runs));
-}
-
 std::shared_ptr<Run> Service::start_run(RunOptions options) {
   auto run = std::make_shared<Run>(std::move(options), vocabulary_, engine_.info());
   Job job = run->job();
@@ -128,8 +182,9 @@ std::shared_ptr<Run> Service::start_run(RunOptions options) {
     tell(times);
     finished(run);
   };
-  store_.add(run);
   const std::scoped_lock lock(jobs_mutex_);  // it may be done before its id is known
+  if (ended_) throw ApiError(503, "the server is shutting down", {}, "shutting_down");
+  store_.add(run);
   jobs_[run->title().id] = loop_.submit(std::move(job));
   return run;
 }
@@ -150,9 +205,10 @@ void Service::finished(const std::shared_ptr<Run>& run) {
 }
 
 Service::Routed Service::complete(const HttpRequest& request, CompletionKind kind, const std::string& id) {
+  (void)Admission(*this, 1);  // whoever has no chance is told before its body is looked at
   const nlohmann::json json = parse_json(request.body, options_.limits);
   std::string model = options_.model.id;
-  if (const auto named = json.find("model"); named != json.end() && named->is_string()) {
+  if (const auto named = json.find("model"); named != json.end() && named->is_string() && *named != "") {
     model = named->get<std::string>();
     const ModelName name = split_model_name(model);
     if (name.model != options_.model.id) {
@@ -160,19 +216,28 @@ Service::Routed Service::complete(const HttpRequest& request, CompletionKind kin
                      "model_not_found");
     }
   }
-  const CompletionRequest asked = kind == CompletionKind::kChat
-                                      ? read_chat_request(json, options_.defaults, options_.limits)
-                                      : read_text_request(json, options_.defaults, options_.limits);
-  const ChatPrompt prompt = make_prompt(asked);
-  const SearchOptions search =
-      search_options(asked.decoding, prompt.tokens.size(), asked.logprobs ? asked.top_logprobs : 0);
+  const auto asked = std::make_shared<const CompletionRequest>(
+      kind == CompletionKind::kChat ? read_chat_request(json, options_.defaults, options_.limits)
+                                    : read_text_request(json, options_.defaults, options_.limits));
+  check_bytes(*asked);
+  const auto admission = std::make_shared<Admission>(*this, asked->choices);
+  if (prompt_bytes(*asked) <= kShortPrompt) return begin(*asked, id, model, *admission);
+  auto reply = std::make_unique<LateReply>();
+  workers_.post([this, asked, id, model, admission, promise = reply->promise()] {
+    if (promise->wanted()) promise->deliver(or_error([&] { return begin(*asked, id, model, *admission); }));
+  });
+  return reply;
+}
 
+Service::Routed Service::begin(const CompletionRequest& asked, const std::string& id, const std::string& model,
+                               Admission& admission) {
+  const ChatPrompt prompt = make_prompt(asked);
+  const SearchOptions search = search_options(asked, prompt.tokens.size());
   CompletionFormat format;
-  format.title = {id, unix_seconds(), model, kind};
+  format.title = {id, unix_seconds(), model, asked.kind};
   format.logprobs = asked.logprobs;
   format.include_usage = asked.include_usage;
   format.draining = &draining_;
-  admit(asked.choices);
   std::vector<std::shared_ptr<Run>> runs;
   try {
     for (int i = 0; i < asked.choices; ++i) {
@@ -183,12 +248,12 @@ Service::Routed Service::complete(const HttpRequest& request, CompletionKind kin
       options.search = search;
       options.search.seed += static_cast<std::uint64_t>(i);
       options.max_seconds = asked.decoding.max_seconds > 0 ? asked.decoding.max_seconds : options_.limits.seconds;
-      options.text = {kind == CompletionKind::kChat, prompt.opens_thinking, asked.stop};
+      options.text = {asked.kind == CompletionKind::kChat, prompt.opens_thinking, asked.stop};
       options.top_logprobs = asked.logprobs ? asked.top_logprobs : 0;
       runs.push_back(start_run(std::move(options)));
+      admission.take();
     }
   } catch (...) {
-    active_ -= asked.choices - static_cast<int>(runs.size());
     for (const auto& run : runs) cancel(*run);
     throw;
   }

@@ -4,6 +4,7 @@
 #include "draw/unicode.h"
 #include "serve/api_error.h"
 #include "serve/completion_json.h"
+#include "serve/late_reply.h"
 #include "serve/service.h"
 #include "serve/tree_replies.h"
 
@@ -57,22 +58,63 @@ Service::Routed Service::tree(const HttpRequest& request, const std::string& res
     throw ApiError(404, "there is nothing at this path", {}, "not_found");
   }
   handled.route = events_asked ? "tree_events" : (cancel_asked ? "tree_cancel" : "tree");
-  const bool known_method = cancel_asked ? request.method == "POST"
-                                         : request.method == "GET" || (action.empty() && request.method == "DELETE");
-  if (!known_method) {
-    throw ApiError(
-        405,
-        cancel_asked ? "this path takes POST" : (events_asked ? "this path takes GET" : "this path takes GET, DELETE"),
-        {}, "method_not_allowed");
+  if (cancel_asked) {
+    require_method(request, {"POST"});
+  } else if (events_asked) {
+    require_method(request, {"GET"});
+  } else {
+    require_method(request, {"GET", "DELETE"});
   }
   const auto run = store_.find(rest.substr(0, slash));
   if (!run) throw ApiError(404, "there is no tree of that id, or it is no longer kept", "id", "tree_not_found");
   if (events_asked) return events(request, run);
-  if (request.method == "GET") return std::make_unique<TreeReply>(run, loop_);
+  if (request.method == "GET" || request.method == "HEAD") return tree_file(run);
   cancel(*run);
   HttpResponse response;
   response.body = Json{{"id", run->title().id}, {"object", "tree"}, {"cancelled", run->document() == nullptr}}.dump();
   return std::make_unique<ReadyReply>(std::move(response));
+}
+
+std::shared_ptr<OpenStream> Service::open_stream() {
+  auto stream = std::make_shared<OpenStream>(event_streams_);
+  if (stream->count() > options_.limits.event_streams) {
+    throw ApiError(429, "too many event streams and trees are being read: try again later", {}, "too_many_streams");
+  }
+  return stream;
+}
+
+// The tree as it is between two steps, which only the engine's thread knows; written out on a worker, because that
+// takes its time.
+Service::Routed Service::tree_file(const std::shared_ptr<Run>& run) {
+  auto reply = std::make_unique<LateReply>(open_stream());
+  const auto write = [this, promise = reply->promise()](const std::shared_ptr<const TreeDocument>& document) {
+    workers_.post([promise, document] {
+      if (!promise->wanted()) return;
+      promise->deliver(or_error([&] {
+        HttpResponse response;
+        response.body = to_json_text(*document);
+        return std::make_unique<ReadyReply>(std::move(response));
+      }));
+    });
+  };
+  if (const auto done = run->document()) {
+    write(done);
+    return reply;
+  }
+  loop_.post([run, write, promise = reply->promise()] {
+    if (!promise->wanted()) return;
+    std::shared_ptr<const TreeDocument> document;
+    auto failed = or_error([&] {
+      document = run->snapshot();
+      return std::unique_ptr<Reply>();
+    });
+    if (failed) {
+      promise->deliver(std::move(failed));
+    } else {
+      write(document);
+    }
+  });
+  return reply;
 }
 
 Service::Routed Service::events(const HttpRequest& request, const std::shared_ptr<Run>& run) {
@@ -81,11 +123,11 @@ Service::Routed Service::events(const HttpRequest& request, const std::shared_pt
   if (run->document() && after >= run->events().last()) {
     return std::make_unique<ReadyReply>(HttpResponse{204, "", "", {}});
   }
-  if (++*event_streams_ > options_.limits.event_streams) {
-    --*event_streams_;
-    throw ApiError(429, "too many event streams are open: try again later", {}, "too_many_streams");
+  auto stream = open_stream();
+  if (request.method == "HEAD") {
+    return std::make_unique<ReadyReply>(HttpResponse{200, "text/event-stream", "", {{"Cache-Control", "no-store"}}});
   }
-  return std::make_unique<EventsReply>(run, after, event_streams_);
+  return std::make_unique<EventsReply>(run, after, std::move(stream));
 }
 
 }  // namespace dts::serve

@@ -2,42 +2,10 @@
 
 namespace dts::serve {
 
-void TreeReply::Detach::operator()(Shared* shared) const {
-  const std::scoped_lock lock(shared->mutex);
-  shared->wake = nullptr;
-}
+EventsReply::EventsReply(std::shared_ptr<Run> run, EventId after, std::shared_ptr<OpenStream> open)
+    : run_(std::move(run)), told_(after), open_(std::move(open)) {}
 
-void TreeReply::on_change(std::function<void()> wake) {
-  shared_->wake = std::move(wake);
-  detach_.reset(shared_.get());
-  loop_.post([run = run_, shared = shared_] {
-    auto document = run->snapshot();
-    const std::scoped_lock lock(shared->mutex);
-    shared->document = std::move(document);
-    if (shared->wake) shared->wake();
-  });
-}
-
-std::optional<HttpResponse> TreeReply::head() {
-  // One that is done need not be asked for.
-  std::shared_ptr<const TreeDocument> document = run_->document();
-  if (!document) {
-    const std::scoped_lock lock(shared_->mutex);
-    document = shared_->document;
-  }
-  if (!document) return std::nullopt;
-  HttpResponse response;
-  response.body = to_json_text(*document);
-  return response;
-}
-
-EventsReply::EventsReply(std::shared_ptr<Run> run, EventId after, std::shared_ptr<std::atomic<int>> open_streams)
-    : run_(std::move(run)), told_(after), open_streams_(std::move(open_streams)) {}
-
-EventsReply::~EventsReply() {
-  run_->listeners().remove(listening_);
-  --*open_streams_;
-}
+EventsReply::~EventsReply() { run_->listeners().remove(listening_); }
 
 void EventsReply::on_change(std::function<void()> wake) { listening_ = run_->listeners().add(std::move(wake)); }
 
