@@ -237,7 +237,7 @@ ReferenceResult reference_search(const LogitsScript& script, const std::vector<T
     }
     live = std::move(older);
     live.insert(live.end(), younger.begin(), younger.end());
-    if (live.empty() && started < method.width) {
+    if (live.empty() && retire.enabled && !bar) {
       // The bar: the (1 - keep) quantile, interpolated between its neighbours.
       std::sort(warmup_lows.begin(), warmup_lows.end());
       const double at = (1 - retire.keep) * static_cast<double>(warmup_lows.size() - 1);

@@ -56,7 +56,7 @@ Case random_case(std::uint64_t seed) {
   method.branch.freeze = pick(0, 3) == 0 ? Freeze::kPermanent : Freeze::kTemporary;
   method.votes = pick(1, 10);
   method.samples = method.votes + pick(0, 6);
-  method.warmup = pick(0, 4);
+  method.warmup = pick(0, 3) == 0 ? method.votes + pick(0, 2) : pick(0, 4);  // also one that nobody waits for
   method.window = pick(0, 12);
   method.consensus = pick(0, 4) == 0 ? 0.5 + 0.5 * unit() : 0.0;
   method.certainty = pick(0, 4) == 0 ? 0.7 + 0.3 * unit() : 0.0;
@@ -196,6 +196,7 @@ TEST(Search, EqualsTheReferenceOnRandomModels) {
   int with_votes = 0;
   int with_retired = 0;
   int with_agreement = 0;
+  int with_whole_warmup = 0;
   for (std::uint64_t seed = 0; seed < kCases; ++seed) {
     SCOPED_TRACE(seed);
     const Case c = random_case(seed);
@@ -210,6 +211,8 @@ TEST(Search, EqualsTheReferenceOnRandomModels) {
     with_decisions += reference.decisions.empty() ? 0 : 1;
     with_votes += reference.finished.size() > 1 ? 1 : 0;
     with_retired += search->outcome().account.retired > 0 ? 1 : 0;
+    const RetireRule& retire = c.options.method.retire;
+    with_whole_warmup += retire.enabled && retire.warmup >= c.options.method.width ? 1 : 0;
     with_agreement += reference.reason == StopReason::kAgreement ? 1 : 0;
     if (HasFailure()) return;
   }
@@ -219,6 +222,32 @@ TEST(Search, EqualsTheReferenceOnRandomModels) {
   EXPECT_GT(with_votes, kCases / 4);
   EXPECT_GT(with_retired, kCases / 80);
   EXPECT_GT(with_agreement, kCases / 40);
+  EXPECT_GT(with_whole_warmup, kCases / 80);
+}
+
+TEST(Search, AWarmupOfAllTrajectoriesSetsABarForItsVotes) {
+  int without_a_vote = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE(seed);
+    Case c = random_case(seed);
+    MethodOptions numbers;
+    numbers.votes = 6;
+    numbers.warmup = 6 + static_cast<int>(seed % 2);
+    c.options.method = make_method("deepconf-low", numbers);
+    c.options.max_total_tokens = 0;
+    c.options.max_tokens = 40;
+    const Outcome outcome = run_alone(c)->outcome();
+    ASSERT_TRUE(outcome.confidence_bar);
+    int voters = 0;
+    for (const AnswerCount& count : outcome.votes) voters += count.votes;
+    int above = 0;
+    for (const FinishedTrace& trace : outcome.finished) {
+      above += !trace.answer.empty() && trace.lowest_confidence >= *outcome.confidence_bar ? 1 : 0;
+    }
+    EXPECT_EQ(voters, above);
+    without_a_vote += static_cast<int>(outcome.finished.size()) - voters;
+  }
+  EXPECT_GT(without_a_vote, 400);
 }
 
 TEST(Search, DoesNotDependOnWhatElseRuns) {

@@ -138,7 +138,8 @@ void Search::absorb(std::span<const Prediction> predictions) {
   }
   next_.insert(next_.end(), born_.begin(), born_.end());
   live_.swap(next_);
-  if (live_.empty() && waiting_ > 0) end_warmup();
+  // Also when nobody waits for the bar: it decides who of the warm-up votes.
+  if (live_.empty() && options_.method.retire.enabled && !bar_) end_warmup();
   account_.peak_live = std::max(account_.peak_live, live());
   emit(SearchEvent::Type::kStep, kNoSegment);
 
