@@ -82,6 +82,33 @@ describe('following a tree', () => {
     expect(connection).toEqual(['lost', 'back']);
   });
 
+  it('takes comments for signs of life', async () => {
+    let asked = 0;
+    vi.stubGlobal('fetch', (_: string, init: RequestInit) => {
+      asked += 1;
+      const encoder = new TextEncoder();
+      const body = new ReadableStream({
+        start(controller) {
+          init.signal?.addEventListener('abort', () => controller.error(new DOMException('', 'AbortError')));
+          let beats = 0;
+          const timer = setInterval(() => {
+            if (init.signal?.aborted === true) return clearInterval(timer);
+            controller.enqueue(encoder.encode(++beats < 9 ? ':\n\n' : frame(1, 'done')));
+            if (beats === 9) clearInterval(timer);
+          }, 15000);
+        },
+      });
+      return Promise.resolve(new Response(body));
+    });
+    const { made, seen, connection } = follower();
+    const done = followTree(new Api(), 'x', made, new AbortController().signal);
+    await vi.advanceTimersByTimeAsync(9 * 15000 + 1);
+    await done;
+    expect(asked).toBe(1);
+    expect(seen).toEqual([1]);
+    expect(connection).toEqual([]);
+  });
+
   it('gives up when the server does not have it any more', async () => {
     vi.stubGlobal('fetch', () =>
       Promise.resolve(new Response('{"error":{"message":"no such tree"}}', { status: 404 })),

@@ -59,8 +59,7 @@ export async function followTree(api: Api, id: string, follower: Follower, signa
       if (lost) follower.onConnection('back');
       lost = false;
       if (response.status === 204) return; // all of it was told before
-      for await (const batch of serverEvents(response)) {
-        guard.fed();
+      for await (const batch of serverEvents(response, () => guard.fed())) {
         wait = kFirstWaitMs;
         const events = batch.flatMap(({ id: text, type, data }) => {
           const event = readEvent(type, parseJson(data));

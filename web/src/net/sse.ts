@@ -47,8 +47,14 @@ export class SseParser {
   }
 }
 
-/** The events of a response, until it ends. Throws what reading the body throws. */
-export async function* serverEvents(response: Response): AsyncGenerator<ServerEvent[]> {
+/**
+ * The events of a response, until it ends. Throws what reading the body throws. `onRead` is called whenever something
+ * comes, be it a comment.
+ */
+export async function* serverEvents(
+  response: Response,
+  onRead: () => void = () => undefined,
+): AsyncGenerator<ServerEvent[]> {
   if (response.body === null) return;
   const parser = new SseParser();
   const decoder = new TextDecoder();
@@ -57,6 +63,7 @@ export async function* serverEvents(response: Response): AsyncGenerator<ServerEv
     for (;;) {
       const { done, value } = await reader.read();
       if (done) return;
+      onRead();
       const events = parser.push(decoder.decode(value, { stream: true }));
       if (events.length > 0) yield events;
     }
