@@ -4,4 +4,5 @@ import { App } from './ui/app';
 
 const session = new Session();
 render(<App session={session} />, document.getElementById('page')!);
+addEventListener('hashchange', () => session.openNamed());
 void session.begin();

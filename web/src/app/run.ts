@@ -1,4 +1,7 @@
-/** One question: asked, followed to its end, cancelled. */
+/**
+ * One question: asked, followed to its end, cancelled. A browser has six connections to a server: a run that is not
+ * shown does not follow its tree, and one of this page keeps only the connection that it is computed for.
+ */
 import { Tree } from '../model/tree';
 import { treeFromFile } from '../model/tree_file';
 import type { TreeEvent } from '../model/events';
@@ -22,23 +25,26 @@ export class Run {
   error: string | null = null;
   readonly changes = new Changes();
   readonly #stop = new AbortController();
+  #following: AbortController | null = null;
+  #shown = true;
   #restarts = 0;
 
   private constructor(
     private readonly api: Api,
     readonly asked: string, // the question, until the server repeats it
+    readonly own: boolean, // computed for this page
   ) {}
 
   /** Asks. Never throws: what goes wrong is in `error`. */
   static start(api: Api, question: string, body: Json, onId: (id: string) => void): Run {
-    const run = new Run(api, question);
+    const run = new Run(api, question, true);
     void run.#ask(body, onId);
     return run;
   }
 
   /** A run that the server knows already. */
   static open(api: Api, id: string, question: string): Run {
-    const run = new Run(api, question);
+    const run = new Run(api, question, false);
     run.id = id;
     void run.#follow();
     return run;
@@ -70,9 +76,23 @@ export class Run {
     }
   }
 
+  /** Goes on where the events broke off. */
+  show(): void {
+    this.#shown = true;
+    if (this.id !== null) void this.#follow();
+  }
+
+  hide(): void {
+    this.#shown = false;
+    this.#following?.abort();
+    this.#following = null;
+    this.connected = true; // as far as anybody looks
+  }
+
   /** Stops listening, and with it the run if it is being computed for this page. */
   close(): void {
     this.#stop.abort();
+    this.#following?.abort();
   }
 
   async #ask(body: Json, onId: (id: string) => void): Promise<void> {
@@ -82,17 +102,21 @@ export class Run {
         if (!this.active) return;
         this.id = id;
         onId(id);
-        void this.#follow();
+        if (this.#shown) void this.#follow();
       });
     } catch (error) {
-      if (this.id === null) this.#fail(error);
-      // Otherwise following the tree tells how it ended, or goes on.
+      if (this.id === null) return this.#fail(error);
     }
+    // Following the tree tells how it ended, or goes on. It is over: that takes no time.
+    void this.#follow();
   }
 
   async #follow(): Promise<void> {
+    if (!this.active || this.#following !== null) return;
+    const following = new AbortController();
+    this.#following = following;
     try {
-      await followTree(this.api, this.id!, this, this.#stop.signal);
+      await followTree(this.api, this.id!, this, following.signal);
     } catch (error) {
       if (!this.active) return;
       if (error instanceof ApiError && error.status === 404) {
@@ -102,6 +126,8 @@ export class Run {
       } else {
         this.#fail(error);
       }
+    } finally {
+      if (this.#following === following) this.#following = null;
     }
   }
 
@@ -146,7 +172,7 @@ export class Run {
     if (!this.active) return;
     this.phase = 'failed';
     this.error = error instanceof Error ? error.message : String(error);
-    this.#stop.abort();
+    this.close();
     this.changes.notify();
   }
 }

@@ -19,6 +19,8 @@ const kMostEntries = 50;
 const kMostInMemory = 8;
 const kHealthMs = 10000;
 const kLookAgainMs = 2000;
+/** Of this page's own: each holds a connection, and the browser has six. */
+const kMostAtOnce = 4;
 
 export class Session {
   readonly api = new Api();
@@ -43,9 +45,23 @@ export class Session {
   /** Finds the server, and the run that the address names. */
   async begin(): Promise<void> {
     await this.#look();
-    const id = new URLSearchParams(location.hash.slice(1)).get('run');
-    if (id !== null && this.run === null) this.open(id);
+    const unanswered = this.run !== null && this.run.id === null; // a question that was just asked stays in sight
+    if (!unanswered) this.openNamed();
     void this.listElsewhere();
+  }
+
+  /** The run that the address names, if it is another than the one that is shown, or that one was refused. */
+  openNamed(): void {
+    const id = new URLSearchParams(location.hash.slice(1)).get('run');
+    if (id === null || id === '' || (this.run?.id === id && !this.run.refused)) return;
+    if (this.#runs.get(id)?.refused === true) this.#runs.delete(id);
+    this.open(id);
+  }
+
+  /** Why no other question can be asked now, if so. */
+  get full(): string | null {
+    const active = new Set([...this.#runs.values(), this.run].filter((run) => run?.own === true && run.active));
+    return active.size < kMostAtOnce ? null : `${kMostAtOnce} questions are being answered: wait for one of them.`;
   }
 
   setKey(key: string): void {
@@ -110,12 +126,16 @@ export class Session {
     this.#runs.set(id, run);
     for (const [oldId, old] of this.#runs) {
       if (this.#runs.size <= kMostInMemory) break;
-      if (!old.active && old !== this.run) this.#runs.delete(oldId);
+      if (old === this.run || (old.own && old.active)) continue;
+      old.close();
+      this.#runs.delete(oldId);
     }
   }
 
   #show(run: Run): void {
+    if (this.run !== run) this.run?.hide();
     this.run = run;
+    run.show();
     this.changes.notify();
   }
 

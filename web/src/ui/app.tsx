@@ -58,6 +58,7 @@ export function App({ session }: { session: Session }) {
             running={run?.active === true}
             cancelling={run?.cancelling === true}
             serverGone={gone}
+            full={session.full}
             suggested={suggested}
             onAsk={ask}
             onCancel={() => void run?.cancel()}
@@ -176,7 +177,13 @@ function RunView({ run, session }: { run: Run; session: Session }) {
           aside={
             <div class="saves">
               <span class="hint">Save</span>
-              <button type="button" class="quiet" aria-label="Save the tree as JSON" onClick={() => void saveJson()}>
+              <button
+                type="button"
+                class="quiet"
+                aria-label="Save the tree as JSON"
+                disabled={run.id === null}
+                onClick={() => void saveJson()}
+              >
                 JSON
               </button>
               <button type="button" class="quiet" aria-label="Save the drawing as SVG" onClick={saveSvg}>

@@ -8,11 +8,16 @@ interface Props {
   running: boolean;
   cancelling: boolean;
   serverGone: boolean;
+  /** Why nothing can be asked now, if so. */
+  full: string | null;
   /** A question to put into the box, when it changes. */
   suggested: string;
   onAsk(question: string, body: Json): void;
   onCancel(): void;
 }
+
+/** The second click of a double click on Ask is none on the button that took its place. */
+const kDoubleClickMs = 400;
 
 type Values = Record<string, string>;
 
@@ -28,12 +33,13 @@ function typed(text: string): string | number {
   return text.trim() !== '' && Number.isFinite(number) ? number : text;
 }
 
-export function AskForm({ models, running, cancelling, serverGone, suggested, onAsk, onCancel }: Props) {
+export function AskForm({ models, running, cancelling, serverGone, full, suggested, onAsk, onCancel }: Props) {
   const [question, setQuestion] = useState('');
   const [modelId, setModelId] = useState('');
   const [methodName, setMethodName] = useState('');
   const [values, setValues] = useState<Values>({});
   const box = useRef<HTMLTextAreaElement>(null);
+  const askedAt = useRef(-Infinity);
   const wide = useMemo(() => matchMedia('(min-width: 760px)').matches, []);
   useEffect(() => {
     if (suggested !== '') setQuestion(suggested);
@@ -56,7 +62,8 @@ export function AskForm({ models, running, cancelling, serverGone, suggested, on
 
   const submit = (event: Event) => {
     event.preventDefault();
-    if (running || model === null || question.trim() === '') return;
+    if (running || full !== null || model === null || question.trim() === '') return;
+    askedAt.current = performance.now();
     const body: Json = {
       model: model.id,
       messages: [{ role: 'user', content: question.trim() }],
@@ -66,6 +73,9 @@ export function AskForm({ models, running, cancelling, serverGone, suggested, on
       dts: { ...(method === undefined ? {} : { method: method.name }), ...changed(method?.options ?? []) },
     };
     onAsk(question.trim(), body);
+  };
+  const cancel = () => {
+    if (performance.now() - askedAt.current >= kDoubleClickMs) onCancel();
   };
   const pick = (example: string) => {
     setQuestion(example);
@@ -92,15 +102,15 @@ export function AskForm({ models, running, cancelling, serverGone, suggested, on
       </Field>
       <div class="actions">
         {running ? (
-          <button type="button" class="primary cancel" onClick={onCancel} disabled={cancelling}>
+          <button key="cancel" type="button" class="primary cancel" onClick={cancel} disabled={cancelling}>
             {cancelling ? 'Cancelling…' : 'Cancel'}
           </button>
         ) : (
-          <button type="submit" class="primary" disabled={model === null || serverGone}>
+          <button key="ask" type="submit" class="primary" disabled={model === null || serverGone || full !== null}>
             Ask
           </button>
         )}
-        {!running && <span class="hint">or Ctrl+Enter</span>}
+        {!running && <span class="hint">{full ?? 'or Ctrl+Enter'}</span>}
       </div>
       <details class="examples">
         <summary>Examples</summary>
