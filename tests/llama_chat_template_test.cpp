@@ -124,15 +124,27 @@ TEST(ChatTemplate, InvalidUtf8PassesThrough) {
   }
 }
 
+std::string repeated(const std::string& text, int times) {
+  std::string out;
+  for (int i = 0; i < times; ++i) out += text;
+  return out;
+}
+
 TEST(ChatTemplate, RefusalsAndMistakesAreOneLine) {
   const std::vector<std::pair<std::string, std::string>> cases = {
       {"{{ raise_exception('roles must alternate') }}", "roles must alternate"},
       {"{% for m in messages %}", "does not parse"},
       {"{{ messages[7].content.nothing() }}", "cannot render"},
       {"{% endfor %}", "does not parse"},
-      {std::string(100'000, '('), "nested too deeply"},
+      {"{{ " + std::string(100'000, '('), "nested too deeply"},
       {"{{ " + std::string(100'000, '[') + " }}", "nested too deeply"},
       {std::string(3'000'000, 'x'), "too large"},
+      {"{{ " + repeated("not ", 200'000) + "x }}", "nested too deeply"},
+      {"{{ 1" + repeated("+1", 400'000) + " }}", "nested too deeply"},
+      {"{{ 1" + repeated(" if a else 1", 50'000) + " }}", "nested too deeply"},
+      {repeated("{% if x %}", 50'000) + repeated("{% endif %}", 50'000), "nested too deeply"},
+      {repeated("{% set x %}", 50'000) + repeated("{% endset %}", 50'000), "nested too deeply"},
+      {"{% if x %}" + repeated("{% elif x %}", 50'000) + "{% endif %}", "nested too deeply"},
       {"{% macro f(n) %}{{ f(n + 1) }}{% endmacro %}{{ f(0) }}", "calls itself too deeply"},
       {"{% macro f() %}{{ g() }}{% endmacro %}{% macro g() %}{% if true %}{{ f() }}{% endif %}{% endmacro %}{{ f() }}",
        "calls itself too deeply"},
@@ -158,6 +170,20 @@ TEST(ChatTemplate, MacrosThatEndMayCallThemselves) {
       "{% for i in range(2) %}[{{ f(10) }}]{% endfor %}";
   EXPECT_EQ(join(render(source, {{"user", "Hi"}})), "[10,9,8,7,6,5,4,3,2,1,0][10,9,8,7,6,5,4,3,2,1,0]");
 }
+
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+TEST(ChatTemplate, ATemplateThatTakesTooMuchMemoryIsGivenUp) {
+  const std::string source = "{% set ns = namespace(s='" + std::string(200'000, 'x') +
+                             "') %}{% for i in range(60) %}{% set ns.s = ns.s + ns.s %}{% endfor %}";
+  const ChatTemplate chat(source, "", "", /*max_seconds=*/60);
+  try {
+    chat.render(std::vector<ChatMessage>{{"user", "Hi"}});
+    ADD_FAILURE() << "it was rendered";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("too much memory"), std::string::npos) << error.what();
+  }
+}
+#endif
 
 TEST(ChatTemplate, ATemplateThatTakesTooLongIsGivenUp) {
   // 10^15 rounds; the loops stand in a macro, in a branch of a condition.

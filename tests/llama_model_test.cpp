@@ -1,9 +1,12 @@
 // Loading: models of four architectures with real vocabularies, and files that are no models.
+#include <ggml.h>
+#include <gguf.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
 #include <cmath>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <ostream>
 #include <random>
@@ -13,6 +16,7 @@
 #include "dts/engine.h"
 #include "dts/error.h"
 #include "dts/llama.h"
+#include "engine/llama/log.h"
 #include "llama_models.h"
 
 namespace dts {
@@ -41,6 +45,25 @@ std::string load_error(const std::string& path) {
   }
   ADD_FAILURE() << path << " was loaded";
   return {};
+}
+
+// A tiny model with its metadata changed.
+std::string write_changed(const std::string& name, const std::function<void(gguf_context*)>& change) {
+  const std::string whole = write_model("to-change", tiny_options());
+  ggml_context* tensors = nullptr;
+  gguf_context* original = gguf_init_from_file(whole.c_str(), {.no_alloc = false, .ctx = &tensors});
+  gguf_context* file = gguf_init_empty();
+  gguf_set_kv(file, original);
+  change(file);
+  for (std::int64_t i = 0; i < gguf_get_n_tensors(original); ++i) {
+    gguf_add_tensor(file, ggml_get_tensor(tensors, gguf_get_tensor_name(original, i)));
+  }
+  std::string path = scratch_file(name + ".gguf");
+  EXPECT_TRUE(gguf_write_to_file(file, path.c_str(), /*only_meta=*/false));
+  gguf_free(file);
+  gguf_free(original);
+  ggml_free(tensors);
+  return path;
 }
 
 struct Family {
@@ -201,6 +224,38 @@ TEST(LlamaModel, RecommendedSamplingFollowsTheFamily) {
   EXPECT_EQ(sampling("Phi 4 Mini Reasoning").temperature, 0.8F);
   EXPECT_EQ(sampling("something else").top_p, 1.0F);
   EXPECT_EQ(sampling("something else").temperature, 0.6F);
+}
+
+// llama.cpp would end the process for each of these.
+TEST(LlamaModelFile, MetadataThatLlamaCppAssertsIsRefused) {
+  const std::string architecture = tiny_options().architecture;
+  const auto key = [&](const char* suffix) { return architecture + "." + suffix; };
+  const auto number = [&](const char* suffix, std::uint32_t value) {
+    return load_error(
+        write_changed("changed", [&](gguf_context* file) { gguf_set_val_u32(file, key(suffix).c_str(), value); }));
+  };
+  EXPECT_NE(number("block_count", 513).find("513 layers"), std::string::npos);
+  EXPECT_NE(number("expert_used_count", 4).find("uses 4 of 0 experts"), std::string::npos);
+  EXPECT_NE(number("expert_count", 4).find("uses 0 of 4 experts"), std::string::npos);
+  EXPECT_NE(number("attention.head_count", 4'000'000'000U).find("size of 4000000000"), std::string::npos);
+  const auto text = [&](const std::string& name, const char* value) {
+    return load_error(
+        write_changed("changed", [&](gguf_context* file) { gguf_set_val_str(file, name.c_str(), value); }));
+  };
+  EXPECT_NE(text(key("rope.scaling.type"), "fo\no").find("'fo\\x0ao'"), std::string::npos);
+  EXPECT_NE(text("tokenizer.ggml.model", "none").find("no vocabulary"), std::string::npos);
+}
+
+// What our checks let pass ends a program with one line.
+TEST(LlamaModelFileDeathTest, AnAssertionOfLlamaCppIsOneLine) {
+  const std::string path = write_changed("asserts", [](gguf_context* file) {
+    gguf_set_val_u32(file, (tiny_options().architecture + ".nextn_predict_layers").c_str(), 99);
+  });
+  const auto load = [&] {
+    exit_when_llama_aborts();
+    const LlamaModel model({.path = path});
+  };
+  EXPECT_EXIT(load(), ::testing::ExitedWithCode(1), "^dts: llama.cpp gave up: [^\n]*n_layer[^\n]*\n$");
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include "cli/output.h"
 #include "dts/error.h"
 #include "dts/version.h"
+#include "engine/llama/log.h"
 
 namespace {
 
@@ -58,6 +59,7 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   ignore_broken_pipes();
+  dts::exit_when_llama_aborts();
   try {
     return run(argc, argv);
   } catch (const dts::Error& error) {

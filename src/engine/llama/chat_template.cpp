@@ -21,7 +21,9 @@ namespace {
 
 // The parser and the runtime recurse into expressions; a real template nests a dozen deep and is a few dozen KiB long.
 constexpr std::size_t kMaxSourceBytes = std::size_t{1} << 20U;
-constexpr int kMaxNesting = 200;
+constexpr int kMaxNesting = 200;    // of brackets in one tag, of blocks
+constexpr int kMaxBranches = 1000;  // `elif`, in all
+constexpr std::size_t kMaxTagTokens = 2000;
 
 // The engine's errors quote the template over several lines and say what is wrong in the last, after "Error: ".
 std::string reason(std::string_view text) {
@@ -31,16 +33,61 @@ std::string reason(std::string_view text) {
   return std::string(text.substr(0, text.find('\n')));
 }
 
-// Model files are untrusted, and a stack overflow cannot be caught: bound the nesting before parsing.
-void check_nesting(std::string_view source) {
-  int depth = 0;
-  int deepest = 0;
-  for (const char c : source) {
-    if (c == '(' || c == '[' || c == '{') deepest = std::max(deepest, ++depth);
-    if (c == ')' || c == ']' || c == '}') depth = std::max(0, depth - 1);
+[[noreturn]] void refuse_unreal() {
+  throw Error("the model's chat template is too large or nested too deeply to be a real one; --raw goes without it");
+}
+
+// Whether the statement whose first word is tokens[at] goes on until another one ends it.
+bool opens_block(const std::vector<jinja::token>& tokens, std::size_t at) {
+  if (at >= tokens.size()) return false;
+  const std::string_view word = tokens[at].value;
+  if (word != "set") {
+    constexpr std::array<std::string_view, 6> kBlocks = {"if", "for", "macro", "call", "filter", "generation"};
+    return std::find(kBlocks.begin(), kBlocks.end(), word) != kBlocks.end();
   }
-  if (source.size() > kMaxSourceBytes || deepest > kMaxNesting) {
-    throw Error("the model's chat template is too large or nested too deeply to be a real one; --raw goes without it");
+  for (; at < tokens.size() && tokens[at].t != jinja::token::close_statement; ++at) {
+    if (tokens[at].t == jinja::token::equals) return false;
+  }
+  return true;
+}
+
+// Model files are untrusted, and a stack overflow cannot be caught: bound before parsing whatever the parser, the
+// runtime and the destructors recurse into. That is brackets, blocks in blocks, the branches of one condition, and in
+// one tag also what stands side by side, such as `not not x` and `1 + 1 + 1`.
+void check_nesting(const std::vector<jinja::token>& tokens) {
+  using Type = jinja::token::type;
+  int brackets = 0;
+  int blocks = 0;
+  int branches = 0;
+  std::size_t tag = 0;  // tokens of it so far
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    switch (tokens[i].t) {
+      case Type::open_paren:
+      case Type::open_square_bracket:
+      case Type::open_curly_bracket:
+        ++brackets;
+        break;
+      case Type::close_paren:
+      case Type::close_square_bracket:
+      case Type::close_curly_bracket:
+        brackets = std::max(0, brackets - 1);
+        break;
+      case Type::open_expression:
+        tag = 0;
+        break;
+      case Type::open_statement: {
+        tag = 0;
+        const std::string_view word = i + 1 < tokens.size() ? std::string_view(tokens[i + 1].value) : "";
+        if (word.starts_with("end")) blocks = std::max(0, blocks - 1);
+        if (word == "elif") ++branches;
+        if (opens_block(tokens, i + 1)) ++blocks;
+        break;
+      }
+      default:
+        break;
+    }
+    const int deepest = std::max(brackets, blocks);
+    if (deepest > kMaxNesting || branches > kMaxBranches || ++tag > kMaxTagTokens) refuse_unreal();
   }
 }
 
@@ -70,17 +117,20 @@ struct ChatTemplate::Impl {
 };
 
 ChatTemplate::ChatTemplate(const std::string& source, std::string bos, std::string eos, double max_seconds) {
-  check_nesting(source);
+  if (source.size() > kMaxSourceBytes) refuse_unreal();
   auto impl = std::make_unique<Impl>();
   try {
     jinja::lexer lexer;
     const auto tokens = lexer.tokenize(source);
+    check_nesting(tokens.tokens);
     impl->program = jinja::parse_from_tokens(tokens);
     impl->source = tokens.source;
     guard(impl->program);
     const TemplateBudget budget(max_seconds);
     const jinja::caps caps = jinja::caps_get(impl->program);
     impl->typed_content = caps.supports_typed_content && !caps.supports_string_content;
+  } catch (const Error&) {
+    throw;
   } catch (const std::exception& error) {
     throw Error("the model's chat template does not parse (" + reason(error.what()) + "); --raw goes without it");
   }

@@ -26,6 +26,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
+constexpr std::int64_t kMostLayers = 512;                       // LLAMA_MAX_LAYERS
+constexpr std::int64_t kMostElements = std::int64_t{1} << 24U;  // of any one size in a layer; products stay in range
+
 struct GgufDeleter {
   void operator()(gguf_context* gguf) const { gguf_free(gguf); }
 };
@@ -180,6 +183,7 @@ int single_byte(std::string_view token) {
 
 // llama.cpp takes these for granted, and aborts or never returns otherwise.
 void check_vocabulary(const std::string& path, const gguf_context* gguf, const std::string& tokenizer) {
+  if (tokenizer == "none" || tokenizer == "no_vocab") fail(path, "has no vocabulary (tokenizer.ggml.model)");
   const std::int64_t key = gguf_find_key(gguf, "tokenizer.ggml.tokens");
   if (key < 0) return;  // llama.cpp says so itself
   const bool strings =
@@ -253,8 +257,12 @@ GgufFacts read_gguf(const std::string& path) {
 
   const auto key = [&](const char* suffix) { return facts.architecture + "." + suffix; };
   const std::int64_t blocks = metadata.number(key("block_count")).value_or(0);
-  if (blocks < 1 || blocks > 4096) fail(path, fmt::format("has {} layers ({})", blocks, key("block_count")));
+  if (blocks < 1 || blocks > kMostLayers) {
+    fail(path, fmt::format("has {} layers ({}); llama.cpp takes 1 to {}", blocks, key("block_count"), kMostLayers));
+  }
   const std::int64_t embedding = metadata.number(key("embedding_length")).value_or(0);
+  const std::int64_t experts = metadata.number(key("expert_count")).value_or(0);
+  std::int64_t used_experts = 0;
   for (std::int64_t layer = 0; layer < blocks; ++layer) {
     const auto index = static_cast<std::size_t>(layer);
     const std::int64_t heads = metadata.number(key("attention.head_count"), index).value_or(0);
@@ -262,10 +270,26 @@ GgufFacts read_gguf(const std::string& path) {
     const std::int64_t usual = heads > 0 ? embedding / heads : 0;
     const std::int64_t key_length = metadata.number(key("attention.key_length")).value_or(usual);
     const std::int64_t value_length = metadata.number(key("attention.value_length")).value_or(usual);
+    for (const std::int64_t length : {embedding, heads, kv_heads, key_length, value_length}) {
+      if (length >= 0 && length <= kMostElements) continue;
+      fail(path, fmt::format("is damaged: layer {} has a size of {}", layer, length));
+    }
+    used_experts = std::max(used_experts, metadata.number(key("expert_used_count"), index).value_or(0));
     facts.heads = std::max(facts.heads, heads);
     facts.key_length = std::max(facts.key_length, key_length);
     facts.value_length = std::max(facts.value_length, value_length);
     facts.layers.push_back({.key_width = kv_heads * key_length, .value_width = kv_heads * value_length});
+  }
+
+  if (used_experts > experts || (used_experts == 0 && experts > 0)) {
+    fail(path,
+         fmt::format("is damaged: it uses {} of {} experts ({})", used_experts, experts, key("expert_used_count")));
+  }
+  const std::string scaling = metadata.text(key("rope.scaling.type"));
+  constexpr std::array<std::string_view, 5> kScalings = {"", "none", "linear", "yarn", "longrope"};
+  if (std::find(kScalings.begin(), kScalings.end(), scaling) == kScalings.end()) {
+    fail(path, fmt::format("has {} = '{}', which llama.cpp does not know", key("rope.scaling.type"),
+                           printable(scaling.data(), std::min<std::size_t>(scaling.size(), 40))));
   }
 
   // llama.cpp asserts it for these.

@@ -1,7 +1,9 @@
 #include "engine/llama/log.h"
 
 #include <ggml-backend.h>
+#include <ggml.h>
 #include <llama.h>
+#include <unistd.h>
 
 #include <cstddef>
 #include <deque>
@@ -53,6 +55,14 @@ void initialise_llama() {
     llama_backend_init();
     // Backends that are separate libraries register only when asked to.
     if (ggml_backend_dev_count() == 0) ggml_backend_load_all();
+  });
+}
+
+void exit_when_llama_aborts() {
+  ggml_set_abort_callback([](const char* message) {
+    const std::string line = "dts: llama.cpp gave up: " + std::string(message).substr(0, 1000) + "\n";
+    [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, line.data(), line.size());
+    _exit(1);
   });
 }
 

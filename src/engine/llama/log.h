@@ -9,6 +9,10 @@ namespace dts {
 // Installs the callback and initialises llama.cpp's backends; once, whatever the number of calls.
 void initialise_llama();
 
+// For programs: an invariant of llama.cpp that breaks ends the process with one line and exit code 1, in place of a
+// stack trace and a core file. Damaged models that our own checks let pass end here.
+void exit_when_llama_aborts();
+
 // Forgets what this thread has logged so far: call before the operation whose failure is to be explained.
 void forget_llama_errors();
 

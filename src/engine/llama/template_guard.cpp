@@ -1,6 +1,9 @@
 #include "engine/llama/template_guard.h"
 
 #include <jinja/value.h>
+#if defined(__GLIBC__)
+#include <malloc.h>
+#endif
 
 #include <cstdint>
 #include <memory>
@@ -12,6 +15,17 @@ namespace {
 // A thread's stack has 8 MiB, or less where an embedding program says so; real templates take a few dozen KiB.
 constexpr std::size_t kMaxStackBytes = std::size_t{1} << 19U;
 constexpr std::int64_t kMaxRange = 100'000;
+// What a round of a loop may leave allocated; it is the whole process that is looked at, so this is generous.
+constexpr std::size_t kMaxHeapBytes = std::size_t{128} << 20U;
+
+std::size_t allocated_bytes() {
+#if defined(__GLIBC__)
+  const struct mallinfo2 info = mallinfo2();
+  return info.uordblks + info.hblkhd;
+#else
+  return 0;
+#endif
+}
 
 thread_local const TemplateBudget* current = nullptr;
 
@@ -84,7 +98,8 @@ TemplateBudget::TemplateBudget(double seconds)
     : outer_(current),
       deadline_(std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
                                                        std::chrono::duration<double>(seconds))),
-      stack_(stack_pointer()) {
+      stack_(stack_pointer()),
+      heap_(allocated_bytes()) {
   current = this;
 }
 
@@ -95,6 +110,7 @@ void TemplateBudget::check() const {
   const std::size_t used =
       here < stack_ ? static_cast<std::size_t>(stack_ - here) : static_cast<std::size_t>(here - stack_);
   if (used > kMaxStackBytes) throw std::runtime_error("a macro calls itself too deeply");
+  if (allocated_bytes() > heap_ + kMaxHeapBytes) throw std::runtime_error("it takes too much memory");
   if (std::chrono::steady_clock::now() > deadline_) throw std::runtime_error("it takes too long");
 }
 

@@ -12,8 +12,8 @@ namespace dts {
 // Puts a check before each round of a loop and each call of a macro, and bounds range(). Once, after parsing.
 void guard(jinja::program& program);
 
-// While it lives, guarded templates run by this thread throw std::runtime_error when they take more than `seconds` or
-// more of the stack than a real template does.
+// While it lives, guarded templates run by this thread throw std::runtime_error when they take more than `seconds`, or
+// more stack or memory than a real template does.
 class TemplateBudget {
  public:
   explicit TemplateBudget(double seconds);
@@ -27,6 +27,7 @@ class TemplateBudget {
   const TemplateBudget* outer_;
   std::chrono::steady_clock::time_point deadline_;
   const std::byte* stack_;  // where it was when the template began
+  std::size_t heap_ = 0;    // bytes the process had allocated then
 };
 
 }  // namespace dts
