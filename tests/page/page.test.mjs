@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
+import { metric } from '../serve/server.mjs';
 import { accessibilityProblems, launchBrowser, openPage, startProxy, startServer, stopServers } from './support.mjs';
 
 const kQuestion =
@@ -175,6 +176,16 @@ describe('cancelling', () => {
     await ask(page);
     await page.finish();
   });
+
+  it('is not what a double click on Ask means', async () => {
+    const page = await openPage(browser, server.url);
+    await ready(page);
+    await page.getByLabel('Question', { exact: true }).fill(kQuestion);
+    await page.getByRole('button', { name: 'Ask', exact: true }).dblclick({ delay: 30 });
+    await ended(page);
+    assert.doesNotMatch(await page.locator('.answer .hint').textContent(), /Cancelled/);
+    await page.finish();
+  });
 });
 
 describe('a server that goes away', () => {
@@ -265,20 +276,61 @@ describe('refusals', () => {
     await page.locator('.error', { hasText: 'The server is busy with other questions. Try again in 3 s.' }).waitFor();
     await page.finish();
   });
+});
 
-  it('ask for a key, and keep it for the tab', async () => {
-    const page = await openPage(browser, server.url, { expected: [/401/] });
-    await page.route('**/v1/**', (route) => {
-      const allowed = route.request().headers().authorization === 'Bearer sesame';
-      return allowed ? route.fallback() : route.fulfill({ status: 401, body: '{}' });
-    });
-    await page.goto(server.url);
-    await page.getByLabel('API key', { exact: true }).fill('wrong');
+describe('a server with a key', () => {
+  let locked;
+  before(async () => (locked = await startServer('--api-key', 'sesame')));
+  after(() => locked.stop());
+
+  const giveKey = async (page, key) => {
+    await page.getByLabel('API key', { exact: true }).fill(key);
     await page.getByRole('button', { name: 'Use this key' }).click();
+  };
+  /** Which prompts the browser was asked to open for what the page itself asked for. */
+  const challenges = (page) => {
+    const seen = [];
+    page.on('response', (response) => {
+      if (response.status() === 401 && response.url().includes('/v1/')) {
+        seen.push(response.headers()['www-authenticate']?.split(' ')[0]);
+      }
+    });
+    return seen;
+  };
+
+  it('lets in who gives it as the password', async () => {
+    const page = await openPage(browser, locked.url, { httpCredentials: { username: 'any', password: 'sesame' } });
+    const seen = challenges(page);
+    await ask(page);
+    await ended(page);
+    assert.match(await page.locator('.answer .hint').textContent(), /agree|finished/);
+    assert.deepEqual(seen, []);
+    assert.equal(await page.locator('dialog').count(), 0);
+    await page.finish();
+  });
+
+  it('asks for it in the page when a request is refused, and the tab keeps it', async () => {
+    const answer = await fetch(`${locked.url}v1/chat/completions`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', Authorization: 'Bearer sesame' },
+      body: JSON.stringify({ messages: [{ role: 'user', content: kQuestion }] }),
+    });
+    const { id } = await answer.json();
+    // The page is there without its browser knowing a password: only what it asks for is refused.
+    const page = await openPage(browser, 'about:blank', { expected: [/401/, /^asked http:/] });
+    await page.route(
+      (url) => url.origin === new URL(locked.url).origin && !url.pathname.startsWith('/v1/'),
+      (route) => route.continue({ headers: { ...route.request().headers(), authorization: 'Bearer sesame' } }),
+    );
+    const seen = challenges(page);
+    await page.goto(`${locked.url}#run=${id}`);
+    await giveKey(page, 'wrong');
     await page.locator('dialog .error', { hasText: 'did not accept that key' }).waitFor();
     assert.deepEqual(await accessibilityProblems(page), []);
-    await page.getByLabel('API key', { exact: true }).fill('sesame');
-    await page.getByRole('button', { name: 'Use this key' }).click();
+    await giveKey(page, 'sesame');
+    await ended(page); // the run that the address names
+    assert.equal(await runId(page), id);
+    assert.ok(seen.length > 0 && seen.every((scheme) => scheme === 'Bearer'), `${seen}`);
     await ask(page);
     await ended(page);
     await page.reload();
@@ -286,17 +338,59 @@ describe('refusals', () => {
     assert.equal(await page.locator('dialog').count(), 0);
     await page.finish();
   });
-});
 
-describe('a server with a key', () => {
-  it('lets in who gives it as the password', async () => {
-    const locked = await startServer('--api-key', 'sesame');
-    const page = await openPage(browser, locked.url, { httpCredentials: { username: 'any', password: 'sesame' } });
+  it('is asked again when it has another', async () => {
+    const first = await startServer('--api-key', 'sesame');
+    const page = await openPage(browser, first.url, {
+      expected: [kLost, /401/],
+      httpCredentials: { username: 'any', password: 'sesame' },
+    });
+    await ready(page);
+    const seen = challenges(page);
+    await first.stop();
+    await page.getByText('The server cannot be reached').first().waitFor();
+    const second = await startServer('--port', String(first.port), '--api-key', 'barley');
+    await giveKey(page, 'barley');
     await ask(page);
     await ended(page);
-    assert.match(await page.locator('.answer .hint').textContent(), /agree|finished/);
+    assert.ok(seen.length > 0 && seen.every((scheme) => scheme === 'Bearer'), `${seen}`);
     await page.finish();
-    await locked.stop();
+    await second.stop();
+  });
+});
+
+describe('runs that are not shown', () => {
+  it('leave the connections of the browser to the one that is', async () => {
+    const stop = new AbortController();
+    const start = async () => {
+      const response = await fetch(`${server.url}v1/chat/completions`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({
+          messages: [{ role: 'user', content: kQuestion }],
+          stream: true,
+          dts: { method: 'dts-stable', tau_v: 0, tau_h: 100, votes: 1000, max_branches: 2 },
+        }),
+        signal: stop.signal,
+      });
+      response.text().catch(() => undefined);
+      return response.headers.get('X-Request-Id');
+    };
+    const ids = await Promise.all(Array.from({ length: 7 }, start));
+    const page = await openPage(browser, `${server.url}#run=${ids[0]}`);
+    for (const id of ids) {
+      await page.evaluate((run) => (location.hash = `#run=${run}`), id);
+      await page.waitForFunction((run) => location.hash === `#run=${run}`, id);
+      await page.locator('.question', { hasText: 'Mara has 87 plates' }).waitFor();
+    }
+    for (let open = Infinity; open > 1; ) {
+      open = await metric(server.url.slice(0, -1), 'dts_event_streams');
+    }
+    stop.abort();
+    await ended(page);
+    await ask(page, 'Find the value of (66 - 36) x 8 - 14 + 86.');
+    await ended(page);
+    await page.finish();
   });
 });
 
