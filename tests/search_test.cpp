@@ -9,6 +9,7 @@
 #include <memory>
 #include <random>
 #include <set>
+#include <tuple>
 
 #include "dts/error.h"
 #include "dts/scheduler.h"
@@ -56,7 +57,7 @@ Case random_case(std::uint64_t seed) {
   method.branch.freeze = pick(0, 3) == 0 ? Freeze::kPermanent : Freeze::kTemporary;
   method.votes = pick(1, 10);
   method.samples = method.votes + pick(0, 6);
-  method.warmup = pick(0, 3) == 0 ? method.votes + pick(0, 2) : pick(0, 4);  // also one that nobody waits for
+  method.warmup = pick(0, 5) == 0 ? method.votes + pick(0, 2) : pick(0, 4);  // also one that nobody waits for
   method.window = pick(0, 12);
   method.consensus = pick(0, 4) == 0 ? 0.5 + 0.5 * unit() : 0.0;
   method.certainty = pick(0, 4) == 0 ? 0.7 + 0.3 * unit() : 0.0;
@@ -220,7 +221,7 @@ TEST(Search, EqualsTheReferenceOnRandomModels) {
   EXPECT_LT(fragile, kCases / 4);
   EXPECT_GT(with_decisions, kCases / 4);
   EXPECT_GT(with_votes, kCases / 4);
-  EXPECT_GT(with_retired, kCases / 80);
+  EXPECT_GT(with_retired, kCases / 100);
   EXPECT_GT(with_agreement, kCases / 40);
   EXPECT_GT(with_whole_warmup, kCases / 80);
 }
@@ -414,6 +415,29 @@ TEST(Search, EventsTellTheWholeStory) {
   EXPECT_EQ(seen[SearchEvent::Type::kExhaust], outcome.account.exhausted);
   EXPECT_EQ(seen[SearchEvent::Type::kStep], outcome.account.steps);
   EXPECT_EQ(seen[SearchEvent::Type::kDone], 1);
+}
+
+TEST(Search, ACallbackThatStopsTheSearchHearsEveryEventOnce) {
+  Case c = random_case(11);
+  c.script.n_vocab = 30;
+  c.options.method = make_method("self-consistency");
+  c.options.max_tokens = 25;
+  c.options.max_total_tokens = 0;
+  ScriptedEngine engine(engine_options(c), c.script);
+  auto search = make_search(c);
+  std::set<std::tuple<SearchEvent::Type, int, SegmentId>> heard;
+  int events = 0;
+  search->on_event = [&](const SearchEvent& event) {
+    ++events;
+    heard.emplace(event.type, event.step, event.segment);
+    if (search->step() == 3) search->stop(StopReason::kCancelled);
+  };
+  Scheduler scheduler(engine);
+  scheduler.submit({.search = search, .max_seconds = 0, .on_prefill = nullptr, .on_done = nullptr});
+  scheduler.run();
+  EXPECT_EQ(search->outcome().reason, StopReason::kCancelled);
+  EXPECT_EQ(events, static_cast<int>(heard.size()));
+  EXPECT_EQ(std::get<0>(*heard.rbegin()), SearchEvent::Type::kDone);
 }
 
 TEST(Search, RefusesWhatIsOutOfRange) {
