@@ -194,6 +194,40 @@ TEST(Spatial, Boxed) {
                            });
 }
 
+TEST(HouseTraversal, NamesInOrder) {
+  expect_scores("house_traversal", {
+                                       {"Ann Bob Cy", "**Ann, Bob, Cy**", 1},
+                                       {"Ann Bob Cy", "First **x**, then **ann** and **bob** and **cy**", 1},
+                                       {"Ann Bob Cy", "**Ann**, **Cy**, **Bob**", 0},
+                                       {"Ann Bob Cy", "**Ann then Bob, at last Cy**", 1},
+                                       {"Ann Bob Cy", "**Ann, Cy, Bob**", 0},
+                                       {"Ann Bob Cy", "**Ann, Bob, Cy** and **more**", 0},
+                                       {"Ann Bob Cy", "***Ann Bob Cy***", 1},
+                                       {"Ann Bob Cy", "Ann, Bob, Cy", 0},
+                                       {"Ann Bob Cy", "**Ann Bob\nCy**", 0},
+                                       {"Ann", "**ann**", 1},
+                                       {"Ann Bob Cy", "", 0},
+                                   });
+}
+
+// As Python's regular expressions have it.
+TEST(LiveBenchText, BoldBetweenAsManyStars) {
+  using Texts = std::vector<std::string_view>;
+  EXPECT_EQ(matched_bold("**a** **b**"), (Texts{"a", "b"}));
+  EXPECT_EQ(matched_bold("***a***"), (Texts{"a"}));
+  EXPECT_EQ(matched_bold("****"), (Texts{""}));
+  EXPECT_EQ(matched_bold("***a**"), (Texts{"*a"}));
+  EXPECT_EQ(matched_bold("**a***"), (Texts{"a"}));
+  EXPECT_EQ(matched_bold("*****"), (Texts{""}));
+  EXPECT_EQ(matched_bold("**a\n**b**"), (Texts{"b"}));
+  EXPECT_EQ(matched_bold("a ** b ** c *** d *** e"), (Texts{" b ", " d "}));
+  EXPECT_EQ(matched_bold("***** a ** b *** c"), (Texts{"** a ** b "}));
+  EXPECT_EQ(matched_bold("********a****"), (Texts{"", ""}));
+  EXPECT_EQ(matched_bold("**a*b**"), (Texts{"a*b"}));
+  EXPECT_EQ(matched_bold("***a** b***"), (Texts{"a** b"}));
+  EXPECT_EQ(matched_bold("**"), Texts{});
+}
+
 TEST(LiveBench, RefusesOtherTasks) {
   test::expect_in("'sudoku'", test::error_of([] { livebench_score(question("sudoku", "1"), "1"); }));
   test::expect_in("'sudoku'", test::error_of([] { livebench_answer(question("sudoku", "1"), "1"); }));
@@ -207,6 +241,9 @@ TEST(LiveBench, AnswersForVotes) {
       {"web_of_lies_v2", "<solution>yes, no, yes</solution>", "yes, no, yes"},
       {"web_of_lies_v2", "**Yes**, **no**, **yes**", "yes, no, yes"},
       {"web_of_lies_v2", "<solution> Yes,no , yes</solution>", "yes, no, yes"},
+      {"web_of_lies_v2", "<solution>The answer is yes, no, yes.</solution>", "yes, no, yes"},
+      {"web_of_lies_v2", "<solution>**yes, no, yes**</solution>", "yes, no, yes"},
+      {"web_of_lies_v2", "\\boxed{\\text{yes, no, yes}}", "yes, no, yes"},
       {"web_of_lies_v2", "nothing", ""},
       {"zebra_puzzle", "<solution>Cat, sci-fi, position 1</solution>", "cat, sci fi, 1"},
       {"zebra_puzzle", "<solution>x, y</solution> no: <solution>cat, red</solution>", "cat, red"},
@@ -218,8 +255,15 @@ TEST(LiveBench, AnswersForVotes) {
       {"spatial", "**4** pieces. **Final answer:**", "4"},
       {"spatial", "**tetrahedra.**", "tetrahedra"},
       {"spatial", "\\boxed{\\text{Square}}", "square"},
+      {"spatial", "**two tetrahedra**", "tetrahedra"},
+      {"spatial", "**a pair of tetrahedra**", "tetrahedra"},
+      {"spatial", "**Equilateral triangle**", "triangle"},
+      {"spatial", "**rectangle and square**", "rectangle and square"},
       {"spatial", "4", "4"},
       {"spatial", "", ""},
+      {"house_traversal", "**Ann, Bob and Cy**", "ann, bob, cy"},
+      {"house_traversal", "**The order** is **Ann**, **Bob**", "ann, bob"},
+      {"house_traversal", "Ann", ""},
   };
   for (const Vote& vote : votes) {
     EXPECT_EQ(livebench_answer(question(vote.task, "the right answer is not looked at"), vote.text), vote.answer)
@@ -275,7 +319,7 @@ TEST(LiveBench, HostileText) {
     for (std::size_t left = random() % 16; left > 0; --left) {
       text += random() % 16 == 0 ? std::string(1, static_cast<char>(random())) : pieces[random() % pieces.size()];
     }
-    for (const std::string_view task : {"web_of_lies_v2", "zebra_puzzle", "spatial"}) {
+    for (const std::string_view task : {"web_of_lies_v2", "zebra_puzzle", "spatial", "house_traversal"}) {
       for (const std::string_view release : {"2024-06-24", "2024-11-25"}) {
         const Question one = question(task, "yes, no, yes", release);
         const double score = livebench_score(one, text);
@@ -298,6 +342,8 @@ TEST(LiveBench, TenMegabytesOfAnything) {
     EXPECT_GT(livebench_score(question("zebra_puzzle", "yes, no, yes"), text), 0) << piece;
     text += "\n\\boxed{4}";
     EXPECT_EQ(livebench_score(question("spatial", "4"), text), 1) << piece;
+    text += "\n**ann bob**";
+    EXPECT_EQ(livebench_score(question("house_traversal", "Ann Bob"), text), 1) << piece;
     text += "\n***cat***";
     EXPECT_EQ(livebench_score(question("zebra_puzzle", "cat", "2024-06-24"), text), 1) << piece;
   }

@@ -111,14 +111,31 @@ std::optional<std::string> web_of_lies_answer(std::string_view text) {
   return answer;
 }
 
+// The "no" of "unknown" counts, too, so with an unknown only the exact answer is right. So it is in LiveBench.
+std::size_t labels_in(std::string_view answer) {
+  std::size_t labels = 0;
+  for (const std::string_view label : kLabels) labels += count_of(answer, label);
+  return labels;
+}
+
 double web_of_lies_score(std::string_view gold, std::string_view text) {
   const std::string answer = web_of_lies_answer(text).value_or("");
   if (answer.empty()) return 0;
   const std::string right = lower(gold);
-  // The "no" of "unknown" counts, too, so with an unknown only the exact answer is right. So it is in LiveBench.
-  std::size_t labels = 0;
-  for (const std::string_view label : kLabels) labels += count_of(answer, label);
-  return answer == right || (labels == 3 && answer.find(right) != std::string::npos) ? 1 : 0;
+  return answer == right || (labels_in(answer) == 3 && answer.find(right) != std::string::npos) ? 1 : 0;
+}
+
+// Whatever stands around the labels where the scorer looks past it.
+std::string web_of_lies_vote(std::string_view text) {
+  const std::string answer = web_of_lies_answer(text).value_or("");
+  if (labels_in(answer) == 3) {
+    const std::string labels = plain_labels(answer);
+    if (!labels.empty() && answer.find(labels) != std::string::npos) return labels;
+  }
+  if (answer.size() > kMaxAnswer) return {};
+  std::vector<std::string> labels;
+  for (const std::string_view part : split_at(answer, ',')) labels.push_back(lower(python_strip(part)));
+  return joined(labels);
 }
 
 // ---------------------------------------------------------------- zebra_puzzle
@@ -209,15 +226,24 @@ std::size_t characters(std::string_view utf8) {
       std::count_if(utf8.begin(), utf8.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
+constexpr std::array<std::string_view, 4> kShapes = {"tetrahedra", "tetrahedron", "triangle", "square"};
+
+// "two tetrahedra" and "equilateral triangle", but not a list of all shapes there are.
+bool names_shape(std::string_view word, std::string_view shape) {
+  return word.find(shape) != std::string_view::npos && characters(word) < 2 * shape.size() + 5;
+}
+
+// Empty when it names none.
+std::string_view shape_in(std::string_view word) {
+  const auto found =
+      std::find_if(kShapes.begin(), kShapes.end(), [&](std::string_view shape) { return names_shape(word, shape); });
+  return found == kShapes.end() ? std::string_view{} : *found;
+}
+
 bool is_spatial_answer(std::string_view word, std::string_view right) {
   if (word == right || (!right.empty() && number_of_word(word) == right)) return true;
-  for (const std::string_view shape : {"tetrahedra", "tetrahedron", "triangle", "square"}) {
-    // "two tetrahedra" and "equilateral triangle", but not a list of all shapes there are.
-    if (right == shape && word.find(shape) != std::string_view::npos && characters(word) < 2 * shape.size() + 5) {
-      return true;
-    }
-  }
-  return false;
+  return std::any_of(kShapes.begin(), kShapes.end(),
+                     [&](std::string_view shape) { return right == shape && names_shape(word, shape); });
 }
 
 // The last three bold texts, the last first.
@@ -241,12 +267,13 @@ double spatial_score(std::string_view gold, std::string_view text) {
 std::string spatial_answer(std::string_view text) {
   const std::vector<std::string> bold = last_bold(text);
   const auto is_answer = [&](const std::string& one) {
-    return !one.empty() && one.back() != ':' && has_few_words(one);
+    return !one.empty() && one.back() != ':' && (has_few_words(one) || !shape_in(one).empty());
   };
   const auto found = std::find_if(bold.begin(), bold.end(), is_answer);
   std::string answer;
   if (found != bold.end()) {
-    answer = *found;
+    const std::string_view shape = shape_in(*found);
+    answer = shape.empty() ? *found : std::string(shape);
   } else if (const auto box = spatial_box(text)) {
     answer = lower(python_strip(*box));
   } else {
@@ -256,6 +283,44 @@ std::string spatial_answer(std::string_view text) {
   while (!answer.empty() && answer.back() == '.') answer.pop_back();
   const std::string number = number_of_word(answer);
   return number.empty() ? answer : number;
+}
+
+// ---------------------------------------------------------------- house_traversal
+
+// One bold text a name, or all names in the last one, in order.
+double house_traversal_score(std::string_view gold, std::string_view text) {
+  const std::string folded = lower(text);
+  const std::vector<std::string_view> bold = matched_bold(folded);
+  if (bold.empty()) return 0;
+  const std::string right = lower(gold);
+  const std::vector<std::string_view> names = split_at(right, ' ');
+  if (bold.size() >= names.size() && std::equal(names.rbegin(), names.rend(), bold.rbegin())) return 1;
+  std::size_t before = 0;  // one past where the last name began
+  for (const std::string_view name : names) {
+    const std::size_t at = name.empty() ? 0 : find_text(bold.back(), name);
+    if (at == std::string_view::npos || at < before) return 0;
+    before = at + 1;
+  }
+  return 1;
+}
+
+// The words of the last bold text; when that is a single one, all the single ones that end the text.
+std::string house_traversal_answer(std::string_view text) {
+  const std::string folded = lower(text);
+  const std::vector<std::string_view> bold = matched_bold(folded);
+  std::vector<std::string> names;
+  for (auto one = bold.rbegin(); one != bold.rend() && names.size() < kMaxItems; ++one) {
+    if (one->size() > kMaxAnswer) break;
+    std::vector<std::string> words;
+    const std::string spaced = replaced(*one, ",", " ");
+    for (const std::string_view word : python_words(spaced)) {
+      if (word != "and" && word != "then" && word != "->") words.emplace_back(word);
+    }
+    if (!names.empty() && words.size() != 1) break;
+    names.insert(names.begin(), words.begin(), words.end());
+    if (words.size() != 1) break;
+  }
+  return joined(names);
 }
 
 bool asks_for_list(const Question& question) { return question.release >= kListsSince; }
@@ -270,22 +335,16 @@ bool asks_for_list(const Question& question) { return question.release >= kLists
 double livebench_score(const Question& question, std::string_view answer_text) {
   if (question.task == "web_of_lies_v2") return web_of_lies_score(question.answer, answer_text);
   if (question.task == "spatial") return spatial_score(question.answer, answer_text);
+  if (question.task == "house_traversal") return house_traversal_score(question.answer, answer_text);
   if (question.task != "zebra_puzzle") unknown_task(question);
   return asks_for_list(question) ? zebra_score(question.answer, answer_text)
                                  : old_zebra_score(question.answer, answer_text);
 }
 
 std::string livebench_answer(const Question& question, std::string_view answer_text) {
-  if (question.task == "web_of_lies_v2") {
-    const std::string answer = web_of_lies_answer(answer_text).value_or("");
-    if (answer.size() > kMaxAnswer) return {};
-    std::vector<std::string> labels;
-    for (const std::string_view part : split_at(answer, ',')) {
-      labels.push_back(lower(python_strip(part)));
-    }
-    return joined(labels);
-  }
+  if (question.task == "web_of_lies_v2") return web_of_lies_vote(answer_text);
   if (question.task == "spatial") return spatial_answer(answer_text);
+  if (question.task == "house_traversal") return house_traversal_answer(answer_text);
   if (question.task != "zebra_puzzle") unknown_task(question);
   if (asks_for_list(question)) return zebra_answer(answer_text);
   const std::string word = lower(old_zebra_answer(answer_text));

@@ -19,6 +19,7 @@ namespace dts::eval {
 //                   hyphens aside; the mean of the share that is right and of 1 when all are
 //   spatial         one of the last three bold texts is the answer, number words and "two tetrahedra" allowed, else the
 //                   last box; 0 or 1
+//   house_traversal the last bold texts are the names, one each, or the last has them all in order; 0 or 1
 // Throws Error for another task.
 double livebench_score(const Question& question, std::string_view answer_text);
 

@@ -241,6 +241,48 @@ std::vector<std::string_view> starless_bold(std::string_view text) {
   }
 }
 
+std::vector<std::string_view> matched_bold(std::string_view text) {
+  struct Run {
+    std::size_t at, length;
+    std::size_t longest_after = 0;  // of the runs behind it on its line
+  };
+  std::vector<std::string_view> found;
+  for (const std::string_view line : split_at(text, '\n')) {
+    std::vector<Run> runs;
+    for (std::size_t at = find_text(line, "**"); at != std::string_view::npos;) {
+      const std::size_t end = std::min(line.find_first_not_of('*', at), line.size());
+      runs.push_back({at, end - at});
+      at = find_text(line, "**", end);
+    }
+    for (std::size_t i = runs.size(); i-- > 1;) {
+      runs[i - 1].longest_after = std::max(runs[i].longest_after, runs[i].length);
+    }
+    for (std::size_t i = 0; i < runs.size();) {
+      Run& run = runs[i];
+      // As many stars as close again: in a run behind, or within this one.
+      const std::size_t stars = std::max(std::min(run.length, run.longest_after), run.length / 2);
+      if (stars < 2) {
+        ++i;
+        continue;
+      }
+      const std::size_t begin = run.at + stars;
+      const auto take = [&](Run& closing, std::size_t at) {
+        found.push_back(line.substr(begin, at - begin));
+        closing.length -= at + stars - closing.at;
+        closing.at = at + stars;
+      };
+      if (run.length >= 2 * stars) {
+        take(run, begin);
+        continue;
+      }
+      do ++i;
+      while (runs[i].length < stars);
+      take(runs[i], runs[i].at);
+    }
+  }
+  return found;
+}
+
 std::string_view last_triple_bold_word(std::string_view text) {
   std::string_view last;
   std::size_t at = 0;

@@ -32,6 +32,8 @@ std::vector<std::string_view> between(std::string_view text, std::string_view op
 std::vector<std::string_view> solutions(std::string_view text);
 // **...** without stars inside, which may span lines.
 std::vector<std::string_view> starless_bold(std::string_view text);
+// What Python's (\*{2,})(.*?)\1 finds: between as many stars, two or more, on one line; as many of them as possible.
+std::vector<std::string_view> matched_bold(std::string_view text);
 // The word of the last ***word***; empty when there is none.
 std::string_view last_triple_bold_word(std::string_view text);
 // The last run of letters, digits and underscores.
