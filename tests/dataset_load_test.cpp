@@ -232,6 +232,20 @@ TEST(LiveBench, AReleaseIsWhatWasOutAndNotWithdrawn) {
   expect_in("--release 'November': should be a date", parse_error("livebench-reasoning", text, "q.jsonl", options));
 }
 
+TEST(LiveBench, DatesMayBeSecondsOrMilliseconds) {
+  const auto release = [](const Json& value) {
+    Json row = live_row(1, "house_traversal", "", "");
+    row["livebench_release_date"] = value;
+    row["livebench_removal_date"] = nullptr;
+    return parse_dataset("livebench-reasoning", lines_of({row}), "q.jsonl", {}).questions.front().release;
+  };
+  EXPECT_EQ(release(1721952000), "2024-07-26");
+  EXPECT_EQ(release(1721952000000), "2024-07-26");
+  EXPECT_EQ(release(1732492800000), "2024-11-25");
+  EXPECT_EQ(release(1732492800000 - 1), "2024-11-24");
+  EXPECT_EQ(release("2024-07-26T00:00:00"), "2024-07-26");
+}
+
 TEST(LiveBench, ReadsOneFileATask) {
   const TemporaryDirectory directory;
   const auto first = directory.write("a.jsonl", lines_of({live_row(1, "spatial", "2024-07-26", "")}));
@@ -256,6 +270,8 @@ TEST(LiveBench, RowsAreChecked) {
   expect_in("column 'turns' has 2 turns", error("turns", {"a", "b"}));
   expect_in("column 'turns' is text; should be a list of texts", error("turns", "a"));
   expect_in("column 'livebench_release_date' is 'soon'", error("livebench_release_date", "soon"));
+  expect_in("column 'livebench_release_date' is 20241125", error("livebench_release_date", 20241125));
+  expect_in("column 'livebench_release_date' is -5; should be a date", error("livebench_release_date", -5));
   expect_in("column 'ground_truth' is empty", error("ground_truth", "  "));
   expect_in("column 'ground_truth' is missing or null", error("ground_truth", nullptr));
   expect_in("column 'question_id' is missing or null", error("question_id", nullptr));
@@ -342,9 +358,10 @@ TEST(Prompts, AskForTheFormThatIsGraded) {
             "How many?\nPlease reason step by step, and put your final answer within \\boxed{}.");
   question.choices = {"one", "two", "three", "four"};
   const std::string prompt = user_prompt(PromptStyle::kMultipleChoice, question);
-  expect_in("'Answer: $LETTER'", prompt);
-  expect_in("one of ABCD", prompt);
-  EXPECT_TRUE(prompt.ends_with("How many?\n\nA) one\nB) two\nC) three\nD) four")) << prompt;
+  EXPECT_EQ(prompt,
+            "Answer the following multiple choice question. The last line of your response should be of the following "
+            "format: 'Answer: $LETTER' (without quotes) where LETTER is one of ABCD. Think step by step before "
+            "answering.\n\nHow many?\n\nA) one\nB) two\nC) three\nD) four");
 }
 
 }  // namespace

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <optional>
 #include <unordered_map>
@@ -184,9 +185,27 @@ class RowReader {
 
   // YYYY-MM-DD, from a date or a time.
   std::string date(const Column& column, std::size_t row) const {
+    if (const auto* number = std::get_if<std::int64_t>(&column.cells[row])) return date_of(*number, column, row);
     const std::string value = optional_text(column, row).substr(0, 10);
     if (!is_date(value)) fail(column, row, fmt::format("is {}; should be a date YYYY-MM-DD", in_quotes(value)));
     return value;
+  }
+
+  // Seconds or milliseconds since 1970, as exports write times; no question is of a day where the two meet.
+  std::string date_of(std::int64_t number, const Column& column, std::size_t row) const {
+    constexpr std::int64_t kLeastMilliseconds = 100'000'000'000;
+    const std::int64_t seconds = number >= kLeastMilliseconds ? number / 1000 : number;
+    constexpr std::int64_t kDay = 86'400;
+    constexpr std::int64_t kLeast = 946'684'800;  // the year 2000: below, it is rather a date without its dashes
+    if (seconds < kLeast || seconds / kDay > 100'000) {
+      fail(column, row,
+           fmt::format("is {}; should be a date YYYY-MM-DD, or a time in seconds or milliseconds since "
+                       "1970",
+                       number));
+    }
+    const std::chrono::year_month_day day(std::chrono::sys_days(std::chrono::days(seconds / kDay)));
+    return fmt::format("{:04}-{:02}-{:02}", static_cast<int>(day.year()), static_cast<unsigned>(day.month()),
+                       static_cast<unsigned>(day.day()));
   }
 
   bool in_release(const Question& question, std::size_t row) const {
@@ -197,7 +216,7 @@ class RowReader {
   }
 
   void require_known_task(const Question& question, std::size_t row) const {
-    static const Names kTasks = {"spatial", "zebra_puzzle", "web_of_lies_v2"};
+    static const Names kTasks = {"spatial", "zebra_puzzle", "web_of_lies_v2", "house_traversal"};
     if (std::find(kTasks.begin(), kTasks.end(), question.task) != kTasks.end()) return;
     fail(*columns_.task, row,
          fmt::format("is {}; should be one of {}", in_quotes(question.task), list_in_quotes(kTasks)));

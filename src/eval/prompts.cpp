@@ -12,11 +12,11 @@ std::string user_prompt(PromptStyle style, const Question& question) {
     case PromptStyle::kMultipleChoice: {
       std::string letters;
       for (std::size_t i = 0; i < question.choices.size(); ++i) letters += choice_letter(i);
+      // The wording of simple-evals: results on GPQA are compared with those that were asked in these words.
       std::string prompt =
-          "Here is a multiple choice question. Reason step by step first. Then end your reply with a line of this "
-          "form, "
-          "without quotes: 'Answer: $LETTER', where LETTER is one of " +
-          letters + ".\n\n" + question.text + "\n";
+          "Answer the following multiple choice question. The last line of your response should be of the following "
+          "format: 'Answer: $LETTER' (without quotes) where LETTER is one of " +
+          letters + ". Think step by step before answering.\n\n" + question.text + "\n";
       for (std::size_t i = 0; i < question.choices.size(); ++i) {
         prompt += "\n";
         prompt += choice_letter(i);
