@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <filesystem>
 
 #include "eval/protocol.h"
 #include "eval/report/figures.h"
@@ -350,6 +351,25 @@ TEST_F(FiguresTest, FilesAreMerged) {
   EXPECT_EQ(results.benchmarks()[0].baseline().size(), 2U);
   EXPECT_DOUBLE_EQ(summarise(results.benchmarks()[0].baseline(), {}).accuracy.mean, 1);
   EXPECT_DOUBLE_EQ(summarise(results.benchmarks()[1].baseline(), {}).accuracy.mean, 0);
+}
+
+TEST_F(FiguresTest, FilesOfOneNameAreToldApartByTheirPaths) {
+  const std::vector<std::string> names = {"a/results.db", "b/results.db", "c/results.db"};
+  std::vector<std::string> files;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    std::filesystem::create_directories(std::filesystem::path(file(names[i])).parent_path());
+    files.push_back(file(names[i]));
+    ResultsFile results(files.back());
+    results.method("standard", {{"temperature", 0.1 * static_cast<double>(i + 1)}});
+    results.add("standard", "q1", 0, i == 1 ? 1 : 0);
+  }
+  const Results results(files);
+  EXPECT_EQ(results.rows(), 3U);
+  EXPECT_EQ(results.models(),
+            (std::vector<std::string>{"a model", "a model (" + files[1] + ")", "a model (" + files[2] + ")"}));
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_DOUBLE_EQ(summarise(results.benchmarks()[i].baseline(), {}).accuracy.mean, i == 1 ? 1 : 0) << i;
+  }
 }
 
 TEST_F(FiguresTest, MethodsComeInTheirOrderUnderTheirNames) {

@@ -56,6 +56,16 @@ void mark_ablations(Benchmark& benchmark) {
   }
 }
 
+// The file's name alone where that tells it from the others, else its path.
+std::string label_of(const std::string& file, const std::vector<std::string>& files) {
+  const std::filesystem::path path = std::filesystem::path(file).lexically_normal();
+  const auto has_same_name = [&](const std::string& one) {
+    const std::filesystem::path other = std::filesystem::path(one).lexically_normal();
+    return other != path && other.stem() == path.stem();
+  };
+  return std::any_of(files.begin(), files.end(), has_same_name) ? path.string() : path.stem().string();
+}
+
 template <typename Get>
 std::vector<std::string> in_order(const std::vector<Benchmark>& benchmarks, Get get) {
   std::vector<std::string> out;
@@ -86,11 +96,11 @@ const Rows& Benchmark::baseline() const {
 
 Results::Results(const std::vector<std::string>& files) {
   std::map<std::string, StoredSettings> known;
-  for (const std::string& file : files) load(file, known);
+  for (const std::string& file : files) load(file, label_of(file, files), known);
   arrange(known);
 }
 
-void Results::load(const std::string& file, std::map<std::string, StoredSettings>& known) {
+void Results::load(const std::string& file, const std::string& label, std::map<std::string, StoredSettings>& known) {
   const std::size_t index = sources_.size();
   Source& source = sources_.emplace_back();
   source.store = std::make_unique<Store>(file, /*read_only=*/true);
@@ -100,9 +110,8 @@ void Results::load(const std::string& file, std::map<std::string, StoredSettings
     const auto other = known.find(place(mine.model, mine.dataset, mine.method));
     if (other != known.end() && other->second.settings != mine.settings) clashing.insert(mine.model);
   }
-  const std::string stem = std::filesystem::path(file).stem().string();
   const auto shown = [&](const std::string& model) {
-    return clashing.count(model) > 0 ? fmt::format("{} ({})", model, stem) : model;
+    return clashing.count(model) > 0 ? fmt::format("{} ({})", model, label) : model;
   };
   for (StoredSettings mine : settings) {
     source.stored_names[shown(mine.model)] = mine.model;

@@ -42,7 +42,8 @@ struct Benchmark {
 class Results {
  public:
   // Throws dts::Error for a file that cannot be read as results. A row that several files have counts once; where two
-  // files have one model's results with different settings, the later file's name is added to the model's.
+  // files have one model's results with different settings, the later file's name, or its path where names are the
+  // same, is added to the model's.
   explicit Results(const std::vector<std::string>& files);
 
   const std::vector<Benchmark>& benchmarks() const { return benchmarks_; }
@@ -59,7 +60,7 @@ class Results {
     std::unique_ptr<Store> store;
     std::map<std::string, std::string> stored_names;  // model as shown -> as it is in the file
   };
-  void load(const std::string& file, std::map<std::string, StoredSettings>& known);
+  void load(const std::string& file, const std::string& label, std::map<std::string, StoredSettings>& known);
   void arrange(const std::map<std::string, StoredSettings>& known);
 
   std::vector<Source> sources_;
