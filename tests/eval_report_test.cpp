@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <sstream>
 
 #include "dts/tree_file.h"
@@ -221,6 +222,55 @@ TEST_F(ReportTest, EveryFormHasTheSameNumbers) {
     }
   }
   EXPECT_EQ(compared, 2 * 2 * 5);
+}
+
+// A table of the report as CSV must say which row a number is of.
+TEST_F(ReportTest, EveryLineOfTheCsvIsAboutSomethingElse) {
+  const std::vector<std::string> wanted = {"section", "table", "model", "dataset", "method", "row", "metric"};
+  const eval::Table parsed = eval::read_csv(to_csv(whole_report({})), "report.csv", wanted);
+  std::set<std::string> seen;
+  std::set<std::string> rows;
+  for (std::size_t i = 0; i < parsed.rows; ++i) {
+    std::string line;
+    for (const std::string& name : wanted) {
+      line += std::get<std::string>(eval::find_column(parsed, name)->cells[i]) + "\n";
+    }
+    EXPECT_TRUE(seen.insert(line).second) << line;
+    rows.insert(std::get<std::string>(eval::find_column(parsed, "row")->cells[i]));
+  }
+  EXPECT_EQ(rows.count("n=2; k=1"), 1U);
+  EXPECT_EQ(rows.count("n=2; k=2"), 1U);
+}
+
+// Two samples a problem make halves, not tenths.
+TEST_F(ReportTest, TheLengthStudyNamesThePartsThereAre) {
+  const Report report = whole_report({});
+  const auto length = std::find_if(report.sections.begin(), report.sections.end(),
+                                   [](const Section& section) { return section.id == "length"; });
+  ASSERT_NE(length, report.sections.end());
+  EXPECT_EQ(length->tables.front().caption, "Shortest less longest part of each problem (points)");
+  const std::string markdown = to_markdown(report);
+  expect_in("| within | 2 of 2 |", markdown);
+  EXPECT_EQ(markdown.find("| tenth |"), std::string::npos);
+}
+
+TEST_F(ReportTest, ACaseIsShownByWhicheverMethodHasIt) {
+  const std::string path = file("partly.db");
+  {
+    ResultsFile results(path);
+    const std::string document = to_json_text(dts::test::synthetic_tree({}));
+    results.method("best-of-n");
+    results.method("dts-stable");
+    results.add("dts-stable", "q1", 0, 1, [&](Row& row) { row.document = document; });
+    results.add("best-of-n", "q2", 0, 1, [&](Row& row) { row.document = document; });
+  }
+  LayoutOptions options;
+  options.cases = {"q2"};
+  options.only_cases = true;
+  const Report report = lay_out(Results({path}), options);
+  ASSERT_EQ(report.sections.front().cases.size(), 1U);
+  ASSERT_EQ(report.sections.front().cases.front().traces.size(), 1U);
+  EXPECT_EQ(report.sections.front().cases.front().traces.front().method, "best-of-n");
 }
 
 TEST_F(ReportTest, ACaseShowsTheMethodsSideBySide) {

@@ -46,15 +46,19 @@ std::string field(const std::string& text) {
   return out + "\"";
 }
 
-// "tenths=pooled; tenth=1 of 10": what tells a row from its neighbours, beside the columns that all tables have.
+// "by=pooled; bin=1 of 10", "n=40; k=4": what tells a row from its neighbours, beside the columns that all tables have.
 std::string row_name(const Table& table, const std::vector<Cell>& row) {
   std::string out;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
     const Column& column = table.columns[c];
     const bool has_column = column.key == "model" || column.key == "dataset" || column.key == "method";
+    const std::string_view separator = out.empty() ? "" : "; ";
+    if (const auto* number = std::get_if<double>(&row[c].value); number != nullptr && column.names_row) {
+      out += fmt::format("{}{}={}", separator, column.key, *number);
+    }
     const auto* text = std::get_if<std::string>(&row[c].value);
     if (column.unit != Unit::kNone || has_column || text == nullptr) continue;
-    out += fmt::format("{}{}={}", out.empty() ? "" : "; ", column.key, *text);
+    out += fmt::format("{}{}={}", separator, column.key, *text);
   }
   return out;
 }
@@ -89,6 +93,7 @@ std::string to_csv(const Report& report) {
                                              field(named(table, row, "method")), field(row_name(table, row)));
         for (std::size_t c = 0; c < table.columns.size(); ++c) {
           const Column& column = table.columns[c];
+          if (column.names_row) continue;
           std::string values;
           if (const auto* number = std::get_if<double>(&row[c].value)) {
             values = fmt::format("{},,", scaled(*number, column.unit));

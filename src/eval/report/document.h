@@ -28,6 +28,7 @@ struct Column {
   std::string key;  // for CSV and JSON
   std::string title;
   Unit unit = Unit::kNone;  // kNone: a name that says what the row is about
+  bool names_row = false;   // a number that does, too
 };
 
 struct Cell {

@@ -42,25 +42,35 @@ double shows(const Row& standard, const Row& other) {
 struct Choice {
   std::string question;
   std::uint64_t seed = 0;
+  std::string label;  // of the method whose row it is
 };
 
-// `question` empty: any.
-std::optional<Choice> choose(const Benchmark& benchmark, const std::string& question,
-                             std::optional<std::uint64_t> seed) {
+// Of one method's rows. `question` empty: any.
+std::optional<Choice> choose_from(const Benchmark& benchmark, const MethodResults& method, const std::string& question,
+                                  std::optional<std::uint64_t> seed) {
   std::optional<Choice> best;
   double most = -1;
-  const MethodResults* other = shown_method(benchmark);
-  const MethodResults* any = other;
-  if (any == nullptr && !benchmark.methods.empty()) any = &benchmark.methods.front();
-  if (any == nullptr) return best;
-  for (const Row* row : any->rows) {
+  for (const Row* row : method.rows) {
     if ((!question.empty() && row->key.question != question) || (seed && row->key.seed != *seed)) continue;
     const Row* standard = find_row(benchmark, kBaseline, row->key.question, row->key.seed);
     const double value = standard == nullptr ? 0 : shows(*standard, *row);
-    if (value > most) best = Choice{row->key.question, row->key.seed};
+    if (value > most) best = Choice{row->key.question, row->key.seed, method.label};
     most = std::max(most, value);
   }
   return !question.empty() || most > 0 ? best : std::nullopt;
+}
+
+// A question that was asked for is shown whichever method has it.
+std::optional<Choice> choose(const Benchmark& benchmark, const std::string& question,
+                             std::optional<std::uint64_t> seed) {
+  if (const MethodResults* method = shown_method(benchmark)) {
+    if (auto choice = choose_from(benchmark, *method, question, seed)) return choice;
+  }
+  if (question.empty()) return std::nullopt;
+  for (const MethodResults& method : benchmark.methods) {
+    if (auto choice = choose_from(benchmark, method, question, seed)) return choice;
+  }
+  return std::nullopt;
 }
 
 CaseTrace trace_of(const MethodResults& method, const Row& row, const TreeDocument& document, bool& drawn) {
@@ -159,7 +169,7 @@ Section cases_section(const Results& results, const LayoutOptions& options) {
       found = true;
       std::vector<std::string> labels;
       for (const char* label : {"standard", "self-consistency", "dts-greedy", "dts-stable"}) labels.emplace_back(label);
-      if (shown_method(benchmark) == nullptr) labels.push_back(benchmark.methods.front().label);
+      if (std::find(labels.begin(), labels.end(), choice->label) == labels.end()) labels.push_back(choice->label);
       add_case(section, results, benchmark, *choice, labels);
       section.tables.push_back(all_methods(benchmark, question));
     }

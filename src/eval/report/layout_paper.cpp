@@ -36,7 +36,8 @@ std::string rule_text(const CriterionRow& row) {
 }
 
 LineChart length_chart(const std::string& title, const std::vector<LengthBin>& pooled) {
-  LineChart chart{title, "length, tokens (mean of each tenth)", "accuracy, %", false, {}};
+  const std::string part = pooled.size() == 10 ? "tenth" : fmt::format("of {} parts", pooled.size());
+  LineChart chart{title, "length, tokens (mean of each " + part + ")", "accuracy, %", false, {}};
   LineChart::Series series{"", {}};
   for (const LengthBin& bin : pooled) series.points.emplace_back(bin.mean_length, bin.accuracy);
   chart.series.push_back(std::move(series));
@@ -127,27 +128,35 @@ Section length_section(const Results& results) {
       "Independent samples of standard decoding in order of their length, cut into tenths. Pooled: all problems "
       "together, as in the paper. Within: each problem's samples among themselves, so that hard problems having "
       "long traces does not count. A sample that reached the token budget counts as wrong.";
+  std::vector<std::pair<const Benchmark*, LengthStudy>> studies;
+  bool tenths = true;
+  for (const Benchmark& benchmark : results.benchmarks()) {
+    std::optional<LengthStudy> study = length_study(benchmark);
+    if (!study || study->pooled.size() < 10) continue;  // too few for tenths
+    tenths = tenths && (study->within.empty() || study->within.size() == 10);
+    studies.emplace_back(&benchmark, *std::move(study));
+  }
+  if (!tenths)
+    section.text += " Where a problem has fewer than ten samples they are cut into as many parts as there are.";
   Table table = place_table("length", "Accuracy (%) by length",
-                            {{"by", "tenths"},
-                             {"bin", "tenth"},
+                            {{"by", tenths ? "tenths" : "parts"},
+                             {"bin", tenths ? "tenth" : "part"},
                              {"samples", "samples", Unit::kCount},
                              {"mean_length", "mean length", Unit::kCount},
                              {"shortest", "from", Unit::kCount},
                              {"longest", "to", Unit::kCount},
                              {"accuracy", "accuracy (%)", Unit::kPercent}});
-  Table gains =
-      place_table("length-difference", "Shortest less longest tenth of each problem (points)",
-                  {{"samples", "samples", Unit::kCount}, {"difference", "shortest less longest", Unit::kPoints}});
-  for (const Benchmark& benchmark : results.benchmarks()) {
-    const std::optional<LengthStudy> study = length_study(benchmark);
-    if (!study || study->pooled.size() < 10) continue;  // too few for tenths
-    section.charts.emplace_back(length_chart(place_name(results, benchmark) + ", pooled", study->pooled));
-    add_bins(table, benchmark, "pooled", study->pooled);
-    if (study->within.empty()) continue;
-    section.charts.emplace_back(length_chart(place_name(results, benchmark) + ", within problems", study->within));
-    add_bins(table, benchmark, "within", study->within);
-    add_row(gains, benchmark,
-            {Cell::number(static_cast<double>(study->samples)), Cell::interval(study->shortest_less_longest)});
+  Table gains = place_table(
+      "length-difference", fmt::format("Shortest less longest {} of each problem (points)", tenths ? "tenth" : "part"),
+      {{"samples", "samples", Unit::kCount}, {"difference", "shortest less longest", Unit::kPoints}});
+  for (const auto& [benchmark, study] : studies) {
+    section.charts.emplace_back(length_chart(place_name(results, *benchmark) + ", pooled", study.pooled));
+    add_bins(table, *benchmark, "pooled", study.pooled);
+    if (study.within.empty()) continue;
+    section.charts.emplace_back(length_chart(place_name(results, *benchmark) + ", within problems", study.within));
+    add_bins(table, *benchmark, "within", study.within);
+    add_row(gains, *benchmark,
+            {Cell::number(static_cast<double>(study.samples)), Cell::interval(study.shortest_less_longest)});
   }
   if (table.rows.empty()) {
     section.missing =
@@ -163,10 +172,11 @@ Section samples_section(const Results& results) {
   Section section{"samples", "What more samples bring", "avg@n, maj@k, pass@k", "", {}, {}, {}, ""};
   section.text =
       "Independent samples of standard decoding. maj@k: k of them vote (the mean over disjoint groups of k). "
-      "pass@k: at least one of k is right, estimated without bias. k = 1 of pass@k is avg@n.";
+      "pass@k: at least one of k is right, estimated without bias. Where there is no partial credit, k = 1 of pass@k "
+      "is avg@n.";
   Table table = place_table("samples", "maj@k and pass@k (%)",
-                            {{"n", "n", Unit::kCount},
-                             {"k", "k", Unit::kCount},
+                            {{"n", "n", Unit::kCount, true},
+                             {"k", "k", Unit::kCount, true},
                              {"majority", "maj@k (%)", Unit::kPercent},
                              {"pass", "pass@k (%)", Unit::kPercent}});
   for (const Benchmark& benchmark : results.benchmarks()) {
