@@ -43,7 +43,7 @@ std::string draw(const RadarChart& chart) {
       values += fmt::format("{}{} {:.1f}%", values.empty() ? "" : ", ", chart.axes[i], 100 * series.values[i]);
     }
     canvas.begin(method_class(series.method), series.name + ": " + values);
-    canvas.path(corners, true, "shape");
+    canvas.path(corners, true, "shape dashed");
     canvas.end();
   }
   for (const double ring : {0.25, 0.5, 0.75, 1.0}) {  // over the shapes: they would hide them
@@ -56,9 +56,9 @@ std::string draw(const RadarChart& chart) {
     const double x = 4 + 120 * static_cast<double>(legend_column);
     const double y = kLegendTop + 18 * static_cast<double>(legend_row);
     canvas.begin(method_class(chart.series[i].method));
-    canvas.line(x, y, x + 14, y, "curve");
+    canvas.line(x, y, x + 20, y, "curve dashed");  // long enough to show its dashes
     canvas.end();
-    canvas.text(x + 19, y + 4, chart.series[i].name, Anchor::kStart, "name");
+    canvas.text(x + 24, y + 4, chart.series[i].name, Anchor::kStart, "name");
   }
   return canvas.finish();
 }

@@ -7,16 +7,16 @@ const std::string_view kReportStyle = R"css(
   color-scheme: light dark;
   --paper: #fbfcfd; --card: #ffffff; --shade: #f3f5f8; --ink: #1b2230; --dim: #596577; --rule: #dfe4eb;
   --grid: #e8ecf1; --accent: #b3261e; --good: #137347; --bad: #b3261e; --again: #ffe3df; --best: #fff3d1;
-  --m-standard: #6b7687; --m-self-consistency: #2867c6; --m-best-of-n: #3d9bd1; --m-deepconf-low: #6d4fc4;
-  --m-deepconf-high: #a457c2; --m-first-finish: #11807a; --m-short-m-k: #5a9a2f; --m-max-logit: #97701a;
+  --m-standard: #444d5a; --m-self-consistency: #2867c6; --m-best-of-n: #3d9bd1; --m-deepconf-low: #6d4fc4;
+  --m-deepconf-high: #a457c2; --m-first-finish: #11807a; --m-short-m-k: #7fb800; --m-max-logit: #97701a;
   --m-dts-greedy: #e07b12; --m-dts-stable: #c8281e; --m-other: #7d8797;
 }
 @media (prefers-color-scheme: dark) {
   :root {
     --paper: #12151a; --card: #181c22; --shade: #1f242c; --ink: #e7ebf2; --dim: #9aa7b8; --rule: #2b333e;
     --grid: #262d37; --accent: #ff8a7d; --good: #59dda1; --bad: #ff8a7d; --again: #54211c; --best: #3a3008;
-    --m-standard: #a3aebd; --m-self-consistency: #74a7ff; --m-best-of-n: #78c6ee; --m-deepconf-low: #ac95ff;
-    --m-deepconf-high: #d79af0; --m-first-finish: #4fc9c1; --m-short-m-k: #97d16c; --m-max-logit: #d9b154;
+    --m-standard: #8a94a3; --m-self-consistency: #74a7ff; --m-best-of-n: #78c6ee; --m-deepconf-low: #ac95ff;
+    --m-deepconf-high: #d79af0; --m-first-finish: #4fc9c1; --m-short-m-k: #c3ea6e; --m-max-logit: #d9b154;
     --m-dts-greedy: #ffab52; --m-dts-stable: #ff6f61; --m-other: #8f9bab;
   }
 }
@@ -72,6 +72,10 @@ figcaption { font-size: 13.5px; font-weight: 600; margin: 8px 0 2px; overflow-wr
 .chart .plain { fill: var(--dim); }
 .chart .band { fill: currentColor; opacity: .14; stroke: none; }
 .chart .curve, .chart .shape { fill: none; stroke: currentColor; stroke-width: 2; stroke-linejoin: round; }
+.chart .m-standard .dashed { stroke-dasharray: 1.5 3; } .chart .m-best-of-n .dashed { stroke-dasharray: 6 3; }
+.chart .m-deepconf-low .dashed { stroke-dasharray: 8 2 2 2; } .chart .m-deepconf-high .dashed { stroke-dasharray: 3 2; }
+.chart .m-first-finish .dashed { stroke-dasharray: 10 3; } .chart .m-max-logit .dashed { stroke-dasharray: 4 4; }
+.chart .m-short-m-k .dashed { stroke-dasharray: 6 2 1.5 2 1.5 2; }
 .chart .m-dts-stable .shape, .chart .m-dts-greedy .shape { stroke-width: 2.6; }
 .chart .m-dts-stable .shape { fill: currentColor; fill-opacity: .08; }
 .chart g { color: var(--m-other); }
