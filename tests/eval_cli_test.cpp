@@ -198,6 +198,23 @@ TEST_F(EvalCliTest, TwoProcessesShareOneFile) {
   EXPECT_EQ(contents(file("two.db")), contents(file("one.db")));
 }
 
+TEST_F(EvalCliTest, WhatAnotherProcessIsMakingIsSaid) {
+  const std::string results = file("shared.db");
+  Store store(results);
+  for (const char* question : {"q1", "q3"}) {
+    ASSERT_TRUE(store.claim({"random weights", "custom", "dts-stable", 1, question}));  // this process lives
+  }
+  const CliResult result = run_cli(eval_arguments(results));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.err.find("2 rows are being made by another process"), std::string::npos) << result.err;
+  EXPECT_EQ(rows_in(results), kRows - 2);
+  store.abandon({"random weights", "custom", "dts-stable", 1, "q1"});
+  store.abandon({"random weights", "custom", "dts-stable", 1, "q3"});
+  const CliResult last = run_cli(eval_arguments(results));
+  EXPECT_EQ(last.err.find("another process"), std::string::npos) << last.err;
+  EXPECT_EQ(rows_in(results), kRows);
+}
+
 TEST_F(EvalCliTest, WorkersSideBySideGiveTheSameResults) {
   ASSERT_EQ(run_cli(eval_arguments(file("one.db"))).exit_code, 0);
   ASSERT_EQ(run_cli(eval_arguments(file("three.db"), {"--workers", "3"})).exit_code, 0);

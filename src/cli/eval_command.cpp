@@ -190,6 +190,21 @@ std::size_t settle(const EvalFlags& flags, const EvalSession& session, const std
   return to_make;
 }
 
+std::size_t missing_rows(const EvalSession& session, const std::vector<Part>& parts, const eval::Store& store) {
+  std::size_t missing = 0;
+  for (const Part& part : parts) {
+    for (const eval::Variant& variant : part.variants) {
+      for (const std::uint64_t seed : variant.seeds) {
+        for (const eval::Question& question : part.dataset.questions) {
+          const std::string dataset(part.dataset.info.name);
+          missing += store.has({session.model().name(), dataset, variant.label, seed, question.id}) ? 0U : 1U;
+        }
+      }
+    }
+  }
+  return missing;
+}
+
 int evaluate(EvalFlags& flags) {
   if (flags.datasets.empty()) flags.datasets = {{"nano-bench", {}}};
   if (flags.datasets.size() > 1 && !flags.data.empty()) {
@@ -235,6 +250,10 @@ int evaluate(EvalFlags& flags) {
   } else {
     write_stdout(summary_text(summaries));
     if (!finished) print_note(fmt::format("stopped; the same command goes on where {} ends", flags.out));
+    if (const std::size_t missing = finished ? missing_rows(session, parts, store) : 0; missing > 0) {
+      print_note(fmt::format("{} being made by another process: the figures above are without them",
+                             missing == 1 ? "1 row is" : fmt::format("{} rows are", missing)));
+    }
   }
   return finished ? kExitAnswered : kExitUnfinished;
 }
