@@ -244,9 +244,11 @@ void add_server_options(CLI::App& command, const std::shared_ptr<ServeFlags>& fl
               flags->access.keys.push_back(text);
             });
   command.add_flag("--unprotected", flags->unprotected, "let everybody in, on an address that others can reach");
-  add_value(command, "--allow-host", "NAME", "a name by which clients may call this server, beside its address",
+  add_value(command, "--allow-host", "NAME",
+            "a name by which clients may call this server, beside its address (a proxy's, say)",
             [flags](const std::string& text) { flags->access.hosts.push_back(text); });
-  add_value(command, "--cors-origin", "ORIGIN", "a site whose pages may use the API, or * (default: none)",
+  add_value(command, "--cors-origin", "ORIGIN",
+            "a site whose pages may use the API, or *; also of a proxy that changes the Host header (default: none)",
             [flags](const std::string& text) { flags->access.origins.push_back(text); });
 }
 
