@@ -312,6 +312,10 @@ TEST_F(Cli, RefusesNumbersOutOfRange) {
     }
   }
   expect_refused(run({"--method", "short-m@k", "--votes", "9", "--samples", "8", "hi"}), 2, {"--votes", "--samples"});
+  // More branches than an engine has, by the name of the flag that asks for them.
+  expect_refused(run({"--max-branches", "300", "hi"}), 2, {"--max-branches 300", "252"});
+  expect_refused(run({"--method", "self-consistency", "--votes", "300", "hi"}), 2, {"--votes 300", "252"});
+  expect_refused(run({"--method", "short-m@k", "--samples", "300", "hi"}), 2, {"--samples 300", "252"});
 }
 
 TEST_F(Cli, RefusesOutputItCannotWrite) {
@@ -319,6 +323,7 @@ TEST_F(Cli, RefusesOutputItCannotWrite) {
   expect_refused(run({"--save-tree", directory.file("no/such/tree.json"), "hi"}), 1, {"--save-tree", "no/such"});
   expect_refused(run({"--save-tree", directory.path().string(), "hi"}), 1, {"--save-tree", "directory"});
   expect_refused(run({"--save-tree", "", "hi"}), 2, {"--save-tree"});
+  expect_refused(run({"--json", "--save-tree", "-", "hi"}), 2, {"--save-tree", "--json"});
 }
 
 TEST_F(Cli, AFullDiskIsAnErrorAndTheAnswerIsShown) {
