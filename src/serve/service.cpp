@@ -172,7 +172,7 @@ Service::Routed Service::metrics() const {
       gauge("dts_runs_queued", "Questions that wait for room in the engine.", queued) +
       gauge("dts_branches_live", "Branches being decoded.", live) +
       gauge("dts_trees_kept_bytes", "Memory of the trees of questions that are done.", store_.kept_bytes()) +
-      gauge("dts_event_streams", "Event streams that are open.", event_streams_->load()) +
+      gauge("dts_event_streams", "Event streams that are open, and trees being read.", event_streams_->load()) +
       metric_text("dts_engine_busy_seconds_total", "counter", "Time the engine worked.",
                   times.prefill + times.model + times.statistics + times.forks);
   return ready(std::move(response));

@@ -88,6 +88,8 @@ class Service {
   // The slow part of it, on a worker.
   Routed begin(const CompletionRequest& asked, const std::string& id, const std::string& model, Admission& admission);
   std::shared_ptr<Run> start_run(RunOptions options);
+  // Throws when there is no room for so many more; else tells how many there are.
+  int check_queue(int runs) const;
   void check_bytes(const CompletionRequest& request) const;
   ChatPrompt make_prompt(const CompletionRequest& request) const;
   SearchOptions search_options(const CompletionRequest& request, std::size_t prompt_tokens) const;

@@ -68,14 +68,8 @@ class Service::Admission {
  public:
   // Throws ApiError when there are none.
   Admission(Service& service, int runs) : service_(service) {
-    if (service_.draining()) throw ApiError(503, "the server is shutting down", {}, "shutting_down");
-    int active = service_.active_.load();
-    do {
-      if (active + runs > service_.options_.limits.runs) {
-        throw ApiError(429, fmt::format("{} questions are queued or running already: try again later", active), {},
-                       "too_many_requests");
-      }
-    } while (!service_.active_.compare_exchange_weak(active, active + runs));
+    int active = service_.check_queue(runs);
+    while (!service_.active_.compare_exchange_weak(active, active + runs)) active = service_.check_queue(runs);
     left_ = runs;
   }
   ~Admission() { service_.active_ -= left_; }
@@ -89,6 +83,16 @@ class Service::Admission {
   Service& service_;
   int left_ = 0;
 };
+
+int Service::check_queue(int runs) const {
+  if (draining()) throw ApiError(503, "the server is shutting down", {}, "shutting_down");
+  const int active = active_;
+  if (active + runs > options_.limits.runs) {
+    throw ApiError(429, fmt::format("{} questions are queued or running already: try again later", active), {},
+                   "too_many_requests");
+  }
+  return active;
+}
 
 // Refuses what cannot fit into the context whatever its tokens are, so that nobody's long text is tokenized for
 // nothing. Only what templates keep counts: what users wrote, less its whitespace.
@@ -113,7 +117,8 @@ ChatPrompt Service::make_prompt(const CompletionRequest& request) const {
     try {
       return vocabulary_.chat(request.messages);
     } catch (const Error& error) {
-      throw ApiError(400, draw::one_line(error.what()), "messages", "chat_template_failed");
+      const bool wrong = error.kind() == Error::Kind::kUsage;
+      throw ApiError(400, draw::one_line(error.what()), "messages", wrong ? "invalid_value" : "chat_template_failed");
     }
   }
   ChatPrompt prompt;
@@ -205,7 +210,7 @@ void Service::finished(const std::shared_ptr<Run>& run) {
 }
 
 Service::Routed Service::complete(const HttpRequest& request, CompletionKind kind, const std::string& id) {
-  (void)Admission(*this, 1);  // whoever has no chance is told before its body is looked at
+  check_queue(1);  // whoever has no chance is told before its body is looked at
   const nlohmann::json json = parse_json(request.body, options_.limits);
   std::string model = options_.model.id;
   if (const auto named = json.find("model"); named != json.end() && named->is_string() && *named != "") {
