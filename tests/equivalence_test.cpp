@@ -287,16 +287,17 @@ TEST(Rational, TextAndBounds) {
 
 TEST(Evaluate, RefusesWhatIsNoExpression) {
   for (const std::string_view text :
-       {"",           " ",        "1+",    "*2",         "(1",    "1)",      "()",
-        "1..2",       "1 2",      "12:05", "yes",        "sqrt",  "sqrt()",  "sqrt[x](2)",
-        "sqrt[1](2)", "sqrt(-1)", "1/0",   "(-8)^(1/3)", "10^36", "10^5000", "infinity-infinity",
-        "5!",         "x_1",      "+-3",   "0^-1"}) {
+       {"",           " ",        "1+",     "*2",         "(1",    "1)",      "()",
+        "1..2",       "1 2",      "12:05",  "yes",        "sqrt",  "sqrt()",  "sqrt[x](2)",
+        "sqrt[1](2)", "sqrt(-1)", "1/0",    "(-8)^(1/3)", "10^36", "10^5000", "infinity-infinity",
+        "5!",         "x_1",      "+-3",    "0^-1",       "sin",   "ln(0)",   "single",
+        "expected",   "ln(-1)",   "log_1 2"}) {
     EXPECT_FALSE(evaluate(text)) << text;
   }
 }
 
 TEST(Evaluate, DeepNestingHasNoValue) {
-  for (const std::string_view open : {"(", "sqrt(", "-(", "2^("}) {
+  for (const std::string_view open : {"(", "sqrt(", "-(", "2^(", "sin(", "ln sin(", "sin^2("}) {
     std::string text;
     for (int i = 0; i < 1000; ++i) text += open;
     text += "1";

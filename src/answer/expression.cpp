@@ -306,9 +306,21 @@ class Parser {
     return !goes_on && end - at_ > kMaxLettersInARow;
   }
 
+  // "expected": more letters right behind a function's name than the product it may be of.
+  bool is_word_after() const {
+    std::size_t end = at_;
+    while (end < text_.size() && is_letter(text_[end]) && end - at_ <= kMaxLettersInARow) {
+      if (text_.substr(end).starts_with("pi") || text_.substr(end).starts_with("sqrt")) break;
+      if (function_at(text_.substr(end)) != nullptr) break;
+      ++end;
+    }
+    return end - at_ > kMaxLettersInARow;
+  }
+
   // sin(x)y is a product, sin 2x the sine of one.
   Maybe applied(const Function& function, int depth) {
     at_ += function.name.size();
+    if (is_word_after()) return std::nullopt;
     Maybe base;
     if (function.name == "log" && accept('_')) {
       base = atom(depth + 1);
