@@ -13,7 +13,7 @@ namespace {
 
 // GPT-2's vocabulary, cut into words as another one's is.
 std::string vocabulary_split_as(const std::string& words) {
-  const std::string path = scratch_file("split-" + words + ".gguf");
+  std::string path = scratch_file("split-" + words + ".gguf");
   gguf_context* file = gguf_init_from_file(vocabulary_file("gpt-2").c_str(), {.no_alloc = true, .ctx = nullptr});
   gguf_set_val_str(file, "tokenizer.ggml.pre", words.c_str());
   EXPECT_TRUE(gguf_write_to_file(file, path.c_str(), /*only_meta=*/true));
