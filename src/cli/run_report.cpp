@@ -6,6 +6,7 @@
 
 #include "cli/skeleton.h"
 #include "cli/text.h"
+#include "draw/labels.h"
 #include "dts/answer.h"
 
 namespace dts::cli {
@@ -48,26 +49,18 @@ std::string trace(const TreeDocument& document, bool colour) {
   return out;
 }
 
+// Where a flag or the user ended it, by that name.
 std::string_view why(StopReason reason) {
   switch (reason) {
-    case StopReason::kRunning:
-      return "still running";
-    case StopReason::kEnoughFinished:
-      return "enough trajectories finished";
-    case StopReason::kAgreement:
-      return "the answers agreed";
-    case StopReason::kNothingLive:
-      return "every trajectory ended";
     case StopReason::kTokenBudget:
       return "--max-total-tokens was spent: the best so far";
     case StopReason::kTimeBudget:
       return "--max-seconds were spent: the best so far";
     case StopReason::kCancelled:
       return "interrupted: the best so far";
-    case StopReason::kFailed:
-      return "failed";
+    default:
+      return draw::reason_sentence(reason);
   }
-  return "";
 }
 
 class AccountText {

@@ -8,15 +8,16 @@
 #include <vector>
 
 #include "draw/facts.h"
+#include "draw/numbers.h"
 #include "dts/tree_file.h"
 
 namespace dts::draw {
 
-std::string grouped(std::int64_t number);  // 12,345,678
-std::string seconds(double value);         // 0.42 s, 12.3 s, 4 min 03 s
-std::string scaled(double value);          // 1.23 k, 4.56 M, 7.89 G, 1.2 T, 3.4 P
-std::string statistic(double value);       // 1.72
-std::string percent(double logprob);       // 61%, 0.4%
+std::string statistic(double value);  // 1.72
+std::string percent(double logprob);  // 61%, 0.4%
+
+// "enough trajectories finished"
+std::string_view reason_sentence(StopReason reason);
 
 // How a token reads on its own: without the space before it, with pictures for white space.
 std::string token_label(std::string_view piece, Token token);
