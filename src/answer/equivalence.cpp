@@ -222,6 +222,22 @@ bool is_percentage(std::string_view text) {
   return text.ends_with('%');
 }
 
+// The y of y=2x+3, which normal forms drop; '\0' when it does not begin so, or is a chain of equations.
+char leading_variable(std::string_view answer) {
+  while (!answer.empty() && (is_space(answer.front()) || answer.front() == '$')) answer.remove_prefix(1);
+  if (answer.empty() || !is_letter(answer.front())) return '\0';
+  const std::string_view rest = trim(answer.substr(1));
+  return rest.starts_with('=') && rest.find('=', 1) == std::string_view::npos ? to_lower(answer.front()) : '\0';
+}
+
+// Where one is an equation and the other was y=..., that is an equation, too.
+bool same_equation(std::string_view equation, std::string_view written, std::string_view normal, std::size_t& budget) {
+  const char variable = leading_variable(written);
+  const std::optional<Relation> relation = variable == '\0' ? std::nullopt : split_relation(equation);
+  if (!relation || relation->sign != "=") return false;
+  return Comparison(budget).same(equation, std::string(1, variable) + "=" + std::string(normal));
+}
+
 // 50% is 50 to some and 0.5 to others.
 bool same_percentage(std::string_view percentage, std::string_view other) {
   const std::optional<Value> of_percentage = evaluate(percentage);
@@ -241,8 +257,12 @@ bool equivalent_within(std::string_view a, std::string_view b, std::size_t& budg
   if (is_percentage(a) && !is_percentage(b) && same_percentage(normal_a, normal_b)) return true;
   if (is_percentage(b) && !is_percentage(a) && same_percentage(normal_b, normal_a)) return true;
   // In one order whichever was named first: what a budget cuts off must not depend on it.
-  if (normal_b < normal_a) std::swap(normal_a, normal_b);
-  return Comparison(budget).same(normal_a, normal_b);
+  if (normal_b < normal_a) {
+    std::swap(normal_a, normal_b);
+    std::swap(a, b);
+  }
+  return Comparison(budget).same(normal_a, normal_b) || same_equation(normal_a, b, normal_b, budget) ||
+         same_equation(normal_b, a, normal_a, budget);
 }
 
 bool equivalent(std::string_view a, std::string_view b) {
