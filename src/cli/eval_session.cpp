@@ -66,9 +66,9 @@ std::string EvalSession::settings(const eval::Dataset& dataset, const eval::Vari
   out["batch_invariant"] = context.row_multiple > 1 ? fmt::format("rows in multiples of {}", context.row_multiple)
                            : context.least_rows > 1 ? fmt::format("at least {} rows", context.least_rows)
                                                     : "rows as they come";
-  out["gpu_layers"] = !model_.impl().on_gpu   ? "none"
-                      : flags_.gpu_layers < 0 ? "all"
-                                              : fmt::format("{}", flags_.gpu_layers);
+  const auto layers = static_cast<int>(model_.impl().facts.layers.size());  // one more is the output head
+  const bool all = flags_.gpu_layers < 0 || flags_.gpu_layers > layers;
+  out["gpu_layers"] = !model_.impl().on_gpu ? "none" : all ? "all" : fmt::format("{}", flags_.gpu_layers);
   if (truncated_) out["context_length"] = context_;
   out["questions"] = dataset.questions.size();
   out["questions_hash"] = eval::questions_fingerprint(dataset);
