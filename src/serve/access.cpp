@@ -96,10 +96,12 @@ std::optional<HttpResponse> Access::refuse(const HttpRequest& request) const {
   if (!has_key(request)) {
     // A person who opens the page is asked by the browser, which from then on sends the password with whatever the page
     // asks for. A refused request of the page itself, or of any other client of the API, must not open that prompt.
-    const bool api = request.path.starts_with("/v1/");
-    return error_response(
-        ApiError(401, "an API key is needed: Authorization: Bearer KEY", {}, "invalid_api_key")
-            .with_header("WWW-Authenticate", api ? "Bearer realm=\"dts\"" : "Basic realm=\"dts\", charset=\"UTF-8\""));
+    const char* challenge =
+        request.path.starts_with("/v1/") ? "Bearer realm=\"dts\"" : "Basic realm=\"dts\", charset=\"UTF-8\"";
+    HttpResponse refusal =
+        error_response(ApiError(401, "an API key is needed: Authorization: Bearer KEY", {}, "invalid_api_key"));
+    refusal.headers.emplace_back("WWW-Authenticate", challenge);
+    return refusal;
   }
   if (!origin_allowed(request)) {
     return error_response(ApiError(403, "pages of other origins may not use this server", {}, "wrong_origin"));

@@ -213,8 +213,10 @@ Service::Routed Service::complete(const HttpRequest& request, CompletionKind kin
   check_queue(1);  // whoever has no chance is told before its body is looked at
   const nlohmann::json json = parse_json(request.body, options_.limits);
   std::string model = options_.model.id;
-  if (const auto named = json.find("model"); named != json.end() && named->is_string() && *named != "") {
-    model = named->get<std::string>();
+  const auto named = json.find("model");
+  const std::string given = named != json.end() && named->is_string() ? named->get<std::string>() : std::string();
+  if (!given.empty()) {
+    model = given;
     const ModelName name = split_model_name(model);
     if (name.model != options_.model.id) {
       throw ApiError(404, fmt::format("there is no model of that name: this server has {}", options_.model.id), "model",
