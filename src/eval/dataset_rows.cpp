@@ -186,7 +186,7 @@ class RowReader {
   // YYYY-MM-DD, from a date or a time.
   std::string date(const Column& column, std::size_t row) const {
     if (const auto* number = std::get_if<std::int64_t>(&column.cells[row])) return date_of(*number, column, row);
-    const std::string value = optional_text(column, row).substr(0, 10);
+    std::string value = optional_text(column, row).substr(0, 10);
     if (!is_date(value)) fail(column, row, fmt::format("is {}; should be a date YYYY-MM-DD", in_quotes(value)));
     return value;
   }
@@ -216,10 +216,10 @@ class RowReader {
   }
 
   void require_known_task(const Question& question, std::size_t row) const {
-    static const Names kTasks = {"spatial", "zebra_puzzle", "web_of_lies_v2", "house_traversal"};
-    if (std::find(kTasks.begin(), kTasks.end(), question.task) != kTasks.end()) return;
+    static const Names tasks = {"spatial", "zebra_puzzle", "web_of_lies_v2", "house_traversal"};
+    if (std::find(tasks.begin(), tasks.end(), question.task) != tasks.end()) return;
     fail(*columns_.task, row,
-         fmt::format("is {}; should be one of {}", in_quotes(question.task), list_in_quotes(kTasks)));
+         fmt::format("is {}; should be one of {}", in_quotes(question.task), list_in_quotes(tasks)));
   }
 
   std::string only_turn(std::size_t row) const {

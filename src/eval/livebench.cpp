@@ -129,7 +129,7 @@ double web_of_lies_score(std::string_view gold, std::string_view text) {
 std::string web_of_lies_vote(std::string_view text) {
   const std::string answer = web_of_lies_answer(text).value_or("");
   if (labels_in(answer) == 3) {
-    const std::string labels = plain_labels(answer);
+    std::string labels = plain_labels(answer);
     if (!labels.empty() && answer.find(labels) != std::string::npos) return labels;
   }
   if (answer.size() > kMaxAnswer) return {};
