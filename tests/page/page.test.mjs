@@ -164,6 +164,7 @@ describe('cancelling', () => {
   it('ends the run and says so', async () => {
     const page = await openPage(browser, server.url);
     await askAtLength(page);
+    await page.waitForTimeout(500); // earlier, it would be taken for half of a double click
     await page.getByRole('button', { name: 'Cancel' }).click();
     await ended(page);
     assert.match(await page.locator('.answer .hint').textContent(), /Cancelled/);

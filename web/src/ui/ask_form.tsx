@@ -63,7 +63,7 @@ export function AskForm({ models, running, cancelling, serverGone, full, suggest
   const submit = (event: Event) => {
     event.preventDefault();
     if (running || full !== null || model === null || question.trim() === '') return;
-    askedAt.current = performance.now();
+    askedAt.current = event.timeStamp;
     const body: Json = {
       model: model.id,
       messages: [{ role: 'user', content: question.trim() }],
@@ -74,8 +74,8 @@ export function AskForm({ models, running, cancelling, serverGone, full, suggest
     };
     onAsk(question.trim(), body);
   };
-  const cancel = () => {
-    if (performance.now() - askedAt.current >= kDoubleClickMs) onCancel();
+  const cancel = (event: MouseEvent) => {
+    if (event.detail < 2 && event.timeStamp - askedAt.current >= kDoubleClickMs) onCancel();
   };
   const pick = (example: string) => {
     setQuestion(example);
