@@ -264,6 +264,44 @@ TEST_F(LlamaEngineTest, GrowingInBothDirectionsChangesNoBit) {
   for (std::size_t i = 0; i < branches.size(); i += 7) expect_same_alone(model(), options, branches[i].second, 0);
 }
 
+// So many and so different that a step is several evaluations.
+TEST_F(LlamaEngineTest, ShortBranchesBesideLongOnesAreWhatTheyAreAlone) {
+  const LlamaEngineOptions options{.max_branches = 60, .context_length = 2000, .threads = 1};
+  const auto engine = make_llama_engine(model(), options);
+  const auto chunk = engine->info().prefill_chunk;
+  std::vector<std::pair<BranchId, History>> branches;
+  for (const int length : {1900, 30, 700}) {
+    branches.emplace_back(engine->open(), History());
+    for (int done = 0; done < length; done += chunk) {
+      branches.back().second.push_back(
+          {.tokens = some_tokens(std::min(chunk, length - done), static_cast<unsigned>(length + done))});
+      engine->prefill(branches.back().first, branches.back().second.back().tokens);
+    }
+    const auto parent = branches.back();
+    for (int fork = 0; fork < 19; ++fork) branches.emplace_back(engine->fork(parent.first), parent.second);
+  }
+  for (unsigned step = 0; step < 3; ++step) {
+    std::vector<Feed> feeds;
+    for (std::size_t i = 0; i < branches.size(); ++i) {
+      feeds.push_back({.branch = branches[i].first,
+                       .token = static_cast<Token>((i * 37 + std::size_t{step} * 11) % 500),
+                       .draw = i * 1000 + step,
+                       .spec = &kSpec});
+    }
+    std::vector<Prediction> predictions(feeds.size());
+    engine->step(feeds, predictions);
+    for (std::size_t i = 0; i < branches.size(); ++i) {
+      branches[i].second.push_back(
+          {.tokens = {feeds[i].token}, .step = true, .draw = feeds[i].draw, .prediction = predictions[i]});
+    }
+    engine->release(branches.back().first);  // the cuts move
+    branches.pop_back();
+  }
+  for (const std::size_t i : {0U, 7U, 19U, 20U, 31U, 39U, 40U, 50U, 56U}) {
+    expect_same_alone(model(), options, branches[i].second, 0);
+  }
+}
+
 TEST_F(LlamaEngineTest, ALaterSearchIsNotChangedByAnEarlierOne) {
   const LlamaEngineOptions options{.max_branches = 4, .context_length = 2000, .threads = 1};
   const auto engine = make_llama_engine(model(), options);

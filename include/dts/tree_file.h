@@ -28,10 +28,10 @@ struct SegmentText {
 
 // Seconds. Zero where nothing was measured.
 struct TreeTimes {
-  double load = 0;         // the model
-  double queued = 0;       // submitted -> admitted
-  double prefill = 0;      // admitted -> first step
-  double decode = 0;       // first step -> done
+  double load = 0;     // the model
+  double queued = 0;   // submitted -> admitted
+  double prefill = 0;  // admitted -> first step
+  double decode = 0;   // first step -> done
   // What prefill and decoding were spent on:
   double model = 0;        // model evaluation
   double statistics = 0;   // logits -> predictions

@@ -17,6 +17,7 @@
 #include "engine/llama/log.h"
 #include "engine/llama/memory_plan.h"
 #include "engine/llama/model.h"
+#include "engine/llama/step_runs.h"
 #include "engine/llama/system.h"
 
 namespace dts {
@@ -45,6 +46,9 @@ int choose_threads(const LlamaModel& model, int asked) {
   return static_cast<int>(std::min<std::int64_t>(usable_cores(), worthwhile));
 }
 
+// What making and starting a graph costs, as bytes that could be read in the time.
+constexpr double kEvaluationBytes = 4e6;
+
 class LlamaEngine final : public Engine {
  public:
   LlamaEngine(const LlamaModel& model, const LlamaEngineOptions& options, const MemoryPlan& plan)
@@ -57,6 +61,12 @@ class LlamaEngine final : public Engine {
     store_ = setup.settings.unified ? make_unified_store(setup) : make_stream_store(setup);
     least_rows_ = setup.settings.least_rows;
     row_multiple_ = setup.settings.row_multiple;
+    // One pool attends to all of its cells anyway; a GPU's attention skips what is masked.
+    const bool by_longest = !setup.settings.unified && !impl.on_gpu;
+    cutter_ = RunCutter({.evaluation = 1.25 * static_cast<double>(model.size_bytes()) + kEvaluationBytes,
+                         .cell = by_longest ? static_cast<double>(plan.bytes_per_cell) : 0.0,
+                         .quantum = static_cast<std::size_t>(row_multiple_),
+                         .least = static_cast<std::size_t>(least_rows_)});
 
     info_.name = model.name();
     info_.n_vocab = n_vocab_;
@@ -118,14 +128,14 @@ class LlamaEngine final : public Engine {
     for (std::size_t i = 0; i < feeds.size(); ++i) order_.push_back({store_->next(feeds[i].branch), i});
     std::sort(order_.begin(), order_.end(),
               [](const Fed& a, const Fed& b) { return a.place.sequence < b.place.sequence; });
-    // One evaluation for each run of consecutive sequences; there is more than one only when some branches sit out.
+    // An evaluation takes consecutive sequences; there are gaps only when some branches sit out.
     for (std::size_t begin = 0; begin < order_.size();) {
       std::size_t end = begin + 1;
       while (end < order_.size() &&
              (!store_->consecutive() || order_[end].place.sequence == order_[end - 1].place.sequence + 1)) {
         ++end;
       }
-      step_run(std::span(order_).subspan(begin, end - begin), feeds, out);
+      step_consecutive(std::span(order_).subspan(begin, end - begin), feeds, out);
       begin = end;
     }
   }
@@ -201,6 +211,17 @@ class LlamaEngine final : public Engine {
     return store_->make_room();
   }
 
+  // Cut into evaluations of rows that attend to about as many cells.
+  void step_consecutive(std::span<const Fed> rows, std::span<const Feed> feeds, std::span<Prediction> out) {
+    cells_.clear();
+    for (const Fed& fed : rows) cells_.push_back((fed.place.position / kCellQuantum + 1) * kCellQuantum);
+    std::size_t begin = 0;
+    for (const std::size_t end : cutter_.cut(cells_)) {
+      step_run(rows.subspan(begin, end - begin), feeds, out);
+      begin = end;
+    }
+  }
+
   void step_run(std::span<const Fed> run, std::span<const Feed> feeds, std::span<Prediction> out) {
     batch_.clear();
     for (const Fed& fed : run) {
@@ -241,10 +262,12 @@ class LlamaEngine final : public Engine {
   EngineTimes times_;
   int least_rows_ = 1;
   int row_multiple_ = 1;
+  RunCutter cutter_;
 
   // Reused from step to step.
   Batch batch_;
   std::vector<Fed> order_;
+  std::vector<int> cells_;
   std::vector<Place> padding_;
   std::vector<bool> fed_;  // [branches]
   std::vector<LogitsRow> rows_;
