@@ -15,6 +15,7 @@ namespace {
 std::string vocabulary_split_as(const std::string& words) {
   std::string path = scratch_file("split-" + words + ".gguf");
   gguf_context* file = gguf_init_from_file(vocabulary_file("gpt-2").c_str(), {.no_alloc = true, .ctx = nullptr});
+  if (file == nullptr) throw Error(vocabulary_file("gpt-2") + ": cannot be read");
   gguf_set_val_str(file, "tokenizer.ggml.pre", words.c_str());
   EXPECT_TRUE(gguf_write_to_file(file, path.c_str(), /*only_meta=*/true));
   gguf_free(file);

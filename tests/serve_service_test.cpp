@@ -112,7 +112,7 @@ TEST(Service, AStreamIsTheSameTextForEveryMethod) {
     }
     for (std::size_t i = 0; i < 2; ++i) {
       const json& choice = whole["choices"][i];
-      EXPECT_EQ(content[i], choice["message"]["content"]) << method.name;
+      EXPECT_EQ(json(content[i]), choice["message"]["content"]) << method.name;
       EXPECT_EQ(reasoning[i], choice["message"].value("reasoning_content", "")) << method.name;
       EXPECT_EQ(finish[i], choice["finish_reason"]) << method.name;
       EXPECT_EQ(logprobs[i], choice["logprobs"]["content"]) << method.name;
