@@ -285,6 +285,10 @@ TEST(Rational, TextAndBounds) {
   EXPECT_EQ(Rational::make(8, 27)->power(*Rational::make(-2, 3))->text(), "2.25");
   EXPECT_EQ(Rational::make(-32)->root(5)->text(), "-2");
   EXPECT_FALSE(Rational::make(2)->root(2));
+  const Rational nines = *Rational::parse(std::string(18, '9'));
+  EXPECT_EQ((*(nines * nines)).root(2)->text(), std::string(18, '9'));
+  EXPECT_FALSE((*(*(nines * nines) - *Rational::make(1))).root(2));
+  EXPECT_EQ(Rational::make(1)->root(4096)->text(), "1");
   EXPECT_FALSE(Rational::make(-4)->root(2));
   EXPECT_FALSE(Rational::make(0)->power(*Rational::make(-1)));
 }

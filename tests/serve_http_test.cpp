@@ -302,9 +302,13 @@ TEST(HttpServer, EventsFollowARunAndResume) {
   slow_down(server);
   RawClient client(server.port()), watcher(server.port());
   client.send(http_post(kChat, kStreamed));
-  wait_until([&] { return server.service().active_runs() == 1; });
-  const std::string id =
-      json::parse(RawClient(server.port()).ask(http_get("/v1/trees")).body)["data"][0]["id"].get<std::string>();
+  // A request counts as active from before its prompt is read; its tree is there from then on.
+  json trees;
+  wait_until([&] {
+    trees = json::parse(RawClient(server.port()).ask(http_get("/v1/trees")).body)["data"];
+    return !trees.empty();
+  });
+  const std::string id = trees[0]["id"].get<std::string>();
   const std::string all = watcher.ask(http_get("/v1/trees/" + id + "/events")).body;
   EXPECT_NE(all.find("event: done\n"), std::string::npos);
   const std::string rest = watcher.ask(http_get("/v1/trees/" + id + "/events", "Last-Event-ID: 3\r\n")).body;

@@ -114,7 +114,7 @@ TEST(Service, AStreamIsTheSameTextForEveryMethod) {
       const json& choice = whole["choices"][i];
       EXPECT_EQ(json(content[i]), choice["message"]["content"]) << method.name;
       EXPECT_EQ(reasoning[i], choice["message"].value("reasoning_content", "")) << method.name;
-      EXPECT_EQ(finish[i], choice["finish_reason"]) << method.name;
+      EXPECT_EQ(json(finish[i]), choice["finish_reason"]) << method.name;
       EXPECT_EQ(logprobs[i], choice["logprobs"]["content"]) << method.name;
       EXPECT_EQ(results[i]["votes"], choice["dts"]["votes"]) << method.name;
       EXPECT_EQ(results[i]["seed"], 5 + i);

@@ -1,8 +1,8 @@
 #include "answer/rational.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
+#include <cstdlib>
 
 #include "answer/ascii.h"
 
@@ -33,9 +33,8 @@ Int128 greatest_common_divisor(Int128 a, Int128 b) {
 }
 
 std::optional<Int128> product(Int128 a, Int128 b) {
-  Int128 result = 0;
-  if (__builtin_mul_overflow(a, b, &result) || !fits(result)) return std::nullopt;
-  return result;
+  if (b != 0 && magnitude(a) > (kBound - 1) / magnitude(b)) return std::nullopt;
+  return a * b;
 }
 
 std::optional<Int128> whole_power(Int128 base, int exponent) {
@@ -49,12 +48,19 @@ std::optional<Int128> whole_power(Int128 base, int exponent) {
   return result;
 }
 
-// `number` >= 0. A root of up to 18 digits is next to what long doubles say; where they are coarser it may be missed.
+// `number` >= 0. By bisection: a power that is out of bounds is too large.
 std::optional<Int128> whole_root(Int128 number, int degree) {
-  const long double estimate = std::pow(static_cast<long double>(number), 1.0L / static_cast<long double>(degree));
-  const auto near = static_cast<Int128>(std::llround(estimate));
-  for (Int128 candidate = std::max<Int128>(0, near - 1); candidate <= near + 1; ++candidate) {
-    if (whole_power(candidate, degree) == number) return candidate;
+  Int128 low = 0;
+  Int128 high = number;
+  while (low <= high) {
+    const Int128 middle = low + (high - low) / 2;
+    const std::optional<Int128> power = whole_power(middle, degree);
+    if (power == number) return middle;
+    if (power && *power < number) {
+      low = middle + 1;
+    } else {
+      high = middle - 1;
+    }
   }
   return std::nullopt;
 }

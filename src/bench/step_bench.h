@@ -22,6 +22,7 @@ struct StepTimes {
   int private_tokens = 0;
   double bare = 0;         // the bare loop's step
   double ours = 0;         // our step, all in
+  double fastest = 0;      // our fastest step: what other programs on the machine disturb least
   double ratio = 0;        // ours over bare: the median of the pairs measured back to back
   double model = 0;        // of ours: the model
   double statistics = 0;   // of ours: logits -> predictions
@@ -36,7 +37,7 @@ struct StatisticsTimes {
   double fast = 0;    // seconds for all rows: the SIMD pass, same threads as the engine
 };
 
-// step time = base + slope * attended tokens, least squares over the private lengths at one number of branches.
+// Fastest step = base + slope * attended tokens, least squares over the private lengths at one number of branches.
 struct LinearFit {
   int branches = 0;
   double base = 0;       // seconds
@@ -51,8 +52,9 @@ struct StepBenchResult {
   std::vector<LinearFit> fits;  // one for each number of branches with three or more lengths
 };
 
-// `on_row` is called after each row is measured.
+// `on_row` is called after each row is complete, `on_measured` more often: both may throw to leave.
 StepBenchResult run_step_bench(const LlamaModel& model, const StepBenchOptions& options,
-                               const std::function<void(const StepTimes&)>& on_row = nullptr);
+                               const std::function<void(const StepTimes&)>& on_row = nullptr,
+                               const std::function<void()>& on_measured = nullptr);
 
 }  // namespace dts::bench

@@ -80,6 +80,7 @@ nlohmann::json to_json(const bench::StepBenchResult& result, const LlamaModel& m
                             {"private_tokens", t.private_tokens},
                             {"bare_s", t.bare},
                             {"ours_s", t.ours},
+                            {"ours_fastest_s", t.fastest},
                             {"ratio", t.ratio},
                             {"model_s", t.model},
                             {"statistics_s", t.statistics},
@@ -110,10 +111,12 @@ int bench(BenchFlags& flags) {
   std::string text = fmt::format("{} ({}), {:.0f} M parameters\n", model.name(), model.architecture(),
                                  static_cast<double>(model.parameters()) / 1e6);
   if (!flags.json) write_stdout(text + kHeader);
-  const bench::StepBenchResult result = bench::run_step_bench(model, flags.bench, [&](const bench::StepTimes& times) {
-    if (!flags.json) write_stdout(row(times));
-    stop_if_interrupted();
-  });
+  const bench::StepBenchResult result = bench::run_step_bench(
+      model, flags.bench,
+      [&](const bench::StepTimes& times) {
+        if (!flags.json) write_stdout(row(times));
+      },
+      stop_if_interrupted);
   if (flags.json) return write_stdout(to_json(result, model).dump(2) + "\n"), kExitAnswered;
 
   const bench::StatisticsTimes& s = result.statistics;
