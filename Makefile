@@ -32,8 +32,9 @@ configure: packages  ## run CMake again, with CMAKE_ARGS
 format: packages  ## rewrite the C++ files in the project's format
 	@scripts/format.sh
 
-lint: $(BUILD)/build.ninja  ## check the C++ files with clang-tidy
-	@scripts/lint.sh $(BUILD) $(JOBS)
+lint: packages  ## check the C++ files with clang-tidy
+	@cmake --preset $(PRESET) -B build/lint -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DDTS_PAGE=OFF $(CMAKE_ARGS) > /dev/null
+	@scripts/lint.sh build/lint $(JOBS)
 
 clean:  ## remove the build directories; llama.cpp stays in the user's cache
 	@rm -rf build
