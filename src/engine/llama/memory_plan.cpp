@@ -16,7 +16,8 @@ namespace dts {
 namespace {
 
 constexpr int kFirstStreams = 8;
-constexpr std::int64_t kMostCells = std::int64_t{std::numeric_limits<std::int32_t>::max()} / kCellQuantum * kCellQuantum;
+constexpr std::int64_t kMostCells =
+    std::int64_t{std::numeric_limits<std::int32_t>::max()} / kCellQuantum * kCellQuantum;
 constexpr int kLeastContext = 512;  // below it, "as much as memory allows" is too little to be of use
 
 // Forks copy whole streams, so a CPU starts with short ones; a GPU copies fast but grows through the host.
