@@ -27,7 +27,7 @@ using boost::system::error_code;
 
 asio::ip::address address_of(const std::string& host) {
   error_code error;
-  const auto address = asio::ip::make_address(host == "localhost" ? "127.0.0.1" : host, error);
+  auto address = asio::ip::make_address(host == "localhost" ? "127.0.0.1" : host, error);
   if (error) {
     throw usage_error(fmt::format("--host is '{}': it must be an IP address, such as 127.0.0.1, ::1 or 0.0.0.0", host));
   }
