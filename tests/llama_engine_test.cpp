@@ -229,6 +229,24 @@ class LlamaEngineTest : public ::testing::Test {
     for (Token& token : tokens) token = static_cast<Token>(random() % 500);
     return tokens;
   }
+
+  // One step of all branches, written into their histories.
+  static void step_all(Engine& engine, std::vector<std::pair<BranchId, History>>& branches, unsigned step) {
+    std::vector<Feed> feeds;
+    feeds.reserve(branches.size());
+    for (std::size_t i = 0; i < branches.size(); ++i) {
+      feeds.push_back({.branch = branches[i].first,
+                       .token = static_cast<Token>((i * 37 + std::size_t{step} * 11) % 500),
+                       .draw = i * 1000 + step,
+                       .spec = &kSpec});
+    }
+    std::vector<Prediction> predictions(feeds.size());
+    engine.step(feeds, predictions);
+    for (std::size_t i = 0; i < branches.size(); ++i) {
+      branches[i].second.push_back(
+          {.tokens = {feeds[i].token}, .step = true, .draw = feeds[i].draw, .prediction = predictions[i]});
+    }
+  }
 };
 
 TEST_F(LlamaEngineTest, GrowingInBothDirectionsChangesNoBit) {
@@ -246,20 +264,7 @@ TEST_F(LlamaEngineTest, GrowingInBothDirectionsChangesNoBit) {
       const auto parent = branches[step % branches.size()];
       branches.emplace_back(engine->fork(parent.first), parent.second);
     }
-    std::vector<Feed> feeds;
-    feeds.reserve(branches.size());
-    for (std::size_t i = 0; i < branches.size(); ++i) {
-      feeds.push_back({.branch = branches[i].first,
-                       .token = static_cast<Token>((i * 37 + std::size_t{step} * 11) % 500),
-                       .draw = i * 1000 + step,
-                       .spec = &kSpec});
-    }
-    std::vector<Prediction> predictions(feeds.size());
-    engine->step(feeds, predictions);
-    for (std::size_t i = 0; i < branches.size(); ++i) {
-      branches[i].second.push_back(
-          {.tokens = {feeds[i].token}, .step = true, .draw = feeds[i].draw, .prediction = predictions[i]});
-    }
+    step_all(*engine, branches, step);
   }
   for (std::size_t i = 0; i < branches.size(); i += 7) expect_same_alone(model(), options, branches[i].second, 0);
 }
@@ -281,19 +286,7 @@ TEST_F(LlamaEngineTest, ShortBranchesBesideLongOnesAreWhatTheyAreAlone) {
     for (int fork = 0; fork < 19; ++fork) branches.emplace_back(engine->fork(parent.first), parent.second);
   }
   for (unsigned step = 0; step < 3; ++step) {
-    std::vector<Feed> feeds;
-    for (std::size_t i = 0; i < branches.size(); ++i) {
-      feeds.push_back({.branch = branches[i].first,
-                       .token = static_cast<Token>((i * 37 + std::size_t{step} * 11) % 500),
-                       .draw = i * 1000 + step,
-                       .spec = &kSpec});
-    }
-    std::vector<Prediction> predictions(feeds.size());
-    engine->step(feeds, predictions);
-    for (std::size_t i = 0; i < branches.size(); ++i) {
-      branches[i].second.push_back(
-          {.tokens = {feeds[i].token}, .step = true, .draw = feeds[i].draw, .prediction = predictions[i]});
-    }
+    step_all(*engine, branches, step);
     engine->release(branches.back().first);  // the cuts move
     branches.pop_back();
   }
