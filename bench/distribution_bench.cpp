@@ -8,8 +8,8 @@
 #include <span>
 #include <vector>
 
-#include "core/distribution_oracle.h"
 #include "dts/distribution.h"
+#include "oracle/distribution_oracle.h"
 
 namespace {
 

@@ -4,6 +4,7 @@
 #   <version>-<hash>/        an installation; the hash covers source, options, compiler and CPU
 #   .work-*                  being made; renamed when whole, so whatever has its final name is complete
 #   *.lock                   held while one configuration works, so that others wait for it instead of doing the same
+include(CheckCXXCompilerFlag)
 include(ProcessorCount)
 
 # The pin: an npm package that carries llama.cpp's repository as a git bundle. The digest is npm's `integrity` of the
@@ -187,6 +188,14 @@ function(dts_llama_build tree source_id out)
     -DLLAMA_BUILD_EXAMPLES=OFF
     -DLLAMA_BUILD_SERVER=OFF
     -DLLAMA_BUILD_APP=OFF)
+  # No AMX: llama.cpp computes a lone row by other means than several, with another rounding, and GCC before 14 drops the
+  # stores of what its tile configuration is made of (the operand of _tile_loadconfig is declared as 8 bytes of 64).
+  check_cxx_compiler_flag(-mno-amx-tile dts_has_no_amx_flag)
+  if(dts_has_no_amx_flag)
+    foreach(language C CXX)
+      list(APPEND options "-DCMAKE_${language}_FLAGS=${CMAKE_${language}_FLAGS} -mno-amx-tile -mno-amx-int8 -mno-amx-bf16")
+    endforeach()
+  endif()
   if(CMAKE_TOOLCHAIN_FILE)
     list(APPEND options "-DCMAKE_TOOLCHAIN_FILE=${CMAKE_TOOLCHAIN_FILE}")
   endif()

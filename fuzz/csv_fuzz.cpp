@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "dts/error.h"
-#include "eval/csv.h"
+#include "eval/datasets/csv.h"
 
 namespace {
 

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "dts/error.h"
-#include "eval/parquet/parquet_file.h"
+#include "eval/datasets/parquet/parquet_file.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   // The names in tests/data/parquet, whose files are the corpus to begin with.

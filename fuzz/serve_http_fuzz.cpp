@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "serve/http_server.h"
-#include "serve_client.h"
-#include "serve_support.h"
+#include "serve/http/http_server.h"
+#include "support/serve_client.h"
+#include "support/serve_support.h"
 
 namespace {
 

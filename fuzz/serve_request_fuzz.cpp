@@ -4,9 +4,9 @@
 #include <cstdlib>
 #include <string_view>
 
-#include "serve/api_error.h"
-#include "serve/completion_request.h"
-#include "serve/param.h"
+#include "serve/api/api_error.h"
+#include "serve/api/completion_request.h"
+#include "serve/api/param.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace dts::serve;

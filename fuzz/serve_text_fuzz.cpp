@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "draw/unicode.h"
-#include "serve/reply_text.h"
+#include "question/reply_text.h"
+#include "text/utf8.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace dts::serve;
@@ -36,6 +36,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   shown_reasoning += pieces.take_reasoning();
   shown_content += pieces.take_content();
   if (shown_reasoning != reasoning || shown_content != content) std::abort();
-  if (dts::draw::valid_utf8(content) != content || dts::draw::valid_utf8(reasoning) != reasoning) std::abort();
+  if (dts::text::valid_utf8(content) != content || dts::text::valid_utf8(reasoning) != reasoning) std::abort();
   return 0;
 }

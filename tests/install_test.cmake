@@ -17,6 +17,18 @@ run("${CMAKE_COMMAND}" -S "${SOURCE_DIR}/examples/embed" -B "${WORK_DIR}/build" 
   -DCMAKE_BUILD_TYPE=Release "-DCMAKE_CXX_COMPILER=${CXX}" "-DCMAKE_CXX_FLAGS=${CXX_FLAGS}")
 run("${CMAKE_COMMAND}" --build "${WORK_DIR}/build")
 
+# An engine of one's own brings no llama.cpp along, and what we compile of llama.cpp cannot clash with a program's own.
+find_program(nm nm REQUIRED)
+run("${nm}" -C "${WORK_DIR}/build/own_engine")
+if(output MATCHES "(llama|ggml|gguf)_[a-z_]+|nlohmann")
+  message(FATAL_ERROR "own_engine has ${CMAKE_MATCH_0}: dts::core should stand alone")
+endif()
+file(GLOB archive "${WORK_DIR}/prefix/lib*/libdts_llama.a" "${WORK_DIR}/prefix/lib/*/libdts_llama.a")
+run("${nm}" -C --defined-only --extern-only "${archive}")
+if(NOT output MATCHES "dts::ChatTemplate::render" OR output MATCHES "[^\n]*jinja[^\n]*")
+  message(FATAL_ERROR "libdts_llama.a should show ChatTemplate and nothing of Jinja, but: ${CMAKE_MATCH_0}")
+endif()
+
 run("${WORK_DIR}/build/own_engine")
 set(expected "I remember: 14.\ncounting on: 15.\nmaking ten: 15.\nanswer: 15 (2 of 3 votes)\n")
 if(NOT output STREQUAL expected)

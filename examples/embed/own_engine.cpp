@@ -2,7 +2,10 @@
 //
 // The model adds seven and eight in one of three ways. The way it likes best is wrong, the other two agree: one
 // trajectory would most probably answer 14, the tree's vote answers 15.
-#include <dts/dts.h>
+#include <dts/distribution.h>
+#include <dts/engine.h>
+#include <dts/scheduler.h>
+#include <dts/search.h>
 
 #include <array>
 #include <cstdio>

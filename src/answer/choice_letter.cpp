@@ -4,10 +4,12 @@
 #include <array>
 #include <cstddef>
 
-#include "answer/ascii.h"
+#include "text/ascii.h"
 
 namespace dts {
 namespace {
+
+using namespace text;
 
 constexpr std::size_t kMaxDressing = 64;  // bytes between a marker and its letter
 constexpr int kMaxFillers = 4;            // words between them

@@ -8,13 +8,15 @@
 #include <utility>
 #include <vector>
 
-#include "answer/ascii.h"
 #include "answer/expression.h"
 #include "answer/structure.h"
 #include "dts/answer.h"
+#include "text/ascii.h"
 
 namespace dts {
 namespace {
+
+using namespace text;
 
 constexpr std::size_t kMaxBytes = 4096;  // longer answers are equal as texts or not at all
 constexpr int kMaxDepth = 8;             // of parts in parts

@@ -7,10 +7,12 @@
 #include <limits>
 #include <numbers>
 
-#include "answer/ascii.h"
+#include "text/ascii.h"
 
 namespace dts {
 namespace {
+
+using namespace text;
 
 constexpr int kMaxDepth = 64;         // of parentheses and powers
 constexpr int kMaxLettersInARow = 2;  // more are a word, not a product of variables

@@ -6,11 +6,13 @@
 #include <string_view>
 #include <vector>
 
-#include "answer/ascii.h"
 #include "dts/answer.h"
+#include "text/ascii.h"
 
 namespace dts {
 namespace {
+
+using namespace text;
 
 constexpr std::string_view kOpen = "<think>";
 constexpr std::string_view kClose = "</think>";

@@ -6,13 +6,15 @@
 #include <optional>
 #include <utility>
 
-#include "answer/ascii.h"
 #include "answer/expression.h"
 #include "answer/number.h"
 #include "answer/units.h"
+#include "text/ascii.h"
 
 namespace dts {
 namespace {
+
+using namespace text;
 
 constexpr int kMaxDepth = 32;            // nesting of arguments that is still rewritten
 constexpr std::size_t kMaxNumber = 256;  // bytes of a number that may have a unit

@@ -3,15 +3,17 @@
 #include <string>
 #include <string_view>
 
-#include "answer/ascii.h"
 #include "answer/canonical.h"
 #include "answer/latex.h"
 #include "answer/number.h"
 #include "answer/units.h"
 #include "dts/answer.h"
+#include "text/ascii.h"
 
 namespace dts {
 namespace {
+
+using namespace text;
 
 // Longer text is no answer that could match another by more than its words.
 constexpr std::size_t kMaxAnswer = 4096;  // bytes

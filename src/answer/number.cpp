@@ -2,10 +2,12 @@
 
 #include <cstddef>
 
-#include "answer/ascii.h"
+#include "text/ascii.h"
 
 namespace dts {
 namespace {
+
+using namespace text;
 
 constexpr std::size_t kGroup = 3;  // digits between thousands separators
 

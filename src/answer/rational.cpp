@@ -4,10 +4,12 @@
 #include <cstddef>
 #include <cstdlib>
 
-#include "answer/ascii.h"
+#include "text/ascii.h"
 
 namespace dts {
 namespace {
+
+using namespace text;
 
 constexpr int kMaxDigits = 36;
 constexpr int kMaxSmall = 4096;

@@ -3,10 +3,12 @@
 #include <array>
 #include <cstddef>
 
-#include "answer/ascii.h"
+#include "text/ascii.h"
 
 namespace dts {
 namespace {
+
+using namespace text;
 
 bool opens(char c) { return c == '(' || c == '[' || c == '{'; }
 bool closes(char c) { return c == ')' || c == ']' || c == '}'; }

@@ -5,11 +5,13 @@
 #include <cstddef>
 #include <optional>
 
-#include "answer/ascii.h"
 #include "answer/expression.h"
+#include "text/ascii.h"
 
 namespace dts {
 namespace {
+
+using namespace text;
 
 constexpr std::size_t kMaxBytes = 256;  // of number and units: more is prose
 

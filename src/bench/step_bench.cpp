@@ -6,14 +6,14 @@
 #include <memory>
 #include <random>
 
+#include "base/machine.h"
 #include "bench/bare_loop.h"
-#include "core/distribution_oracle.h"
 #include "dts/distribution.h"
 #include "dts/error.h"
 #include "dts/rng.h"
 #include "dts/scheduler.h"
-#include "engine/llama/model.h"
-#include "engine/llama/system.h"
+#include "engine/llama/llama_model.h"
+#include "oracle/distribution_oracle.h"
 
 namespace dts::bench {
 namespace {

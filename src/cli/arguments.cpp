@@ -7,11 +7,13 @@
 #include <charconv>
 #include <cstdlib>
 
-#include "cli/text.h"
 #include "dts/error.h"
+#include "text/display.h"
 
 namespace dts::cli {
 namespace {
+
+using namespace text;
 
 constexpr int kHelpWidth = 100;
 

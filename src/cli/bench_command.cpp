@@ -13,7 +13,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "dts/error.h"
-#include "engine/random_model.h"
+#include "engine/random/random_model.h"
 
 namespace dts::cli {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "engine/random_model.h"
+#include "engine/random/random_model.h"
 
 namespace dts::cli {
 

@@ -19,17 +19,19 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
-#include "cli/text.h"
 #include "dts/error.h"
-#include "eval/dataset.h"
-#include "eval/metrics.h"
-#include "eval/protocol.h"
-#include "eval/runner.h"
-#include "eval/store.h"
-#include "eval/variants.h"
+#include "eval/datasets/dataset.h"
+#include "eval/report/metrics.h"
+#include "eval/run/protocol.h"
+#include "eval/run/runner.h"
+#include "eval/run/variants.h"
+#include "eval/store/store.h"
+#include "text/numbers.h"
 
 namespace dts::cli {
 namespace {
+
+using namespace text;
 
 struct DatasetSource {
   std::string name;

@@ -6,10 +6,13 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/output.h"
-#include "cli/text.h"
+#include "text/display.h"
+#include "text/numbers.h"
 
 namespace dts::cli {
 namespace {
+
+using namespace text;
 
 std::string percent(double share) { return fmt::format("{:.1f}", 100 * share); }
 

@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "cli/terminal.h"
-#include "eval/metrics.h"
-#include "eval/runner.h"
+#include "eval/report/metrics.h"
+#include "eval/run/runner.h"
 
 namespace dts::cli {
 

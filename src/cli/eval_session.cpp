@@ -9,17 +9,19 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "base/machine.h"
 #include "cli/interrupt.h"
-#include "cli/text.h"
 #include "dts/error.h"
 #include "engine/llama/memory_plan.h"
-#include "engine/llama/system.h"
-#include "eval/fingerprint.h"
-#include "eval/grade.h"
-#include "eval/variants.h"
+#include "eval/grade/grade.h"
+#include "eval/run/fingerprint.h"
+#include "eval/run/variants.h"
+#include "text/numbers.h"
 
 namespace dts::cli {
 namespace {
+
+using namespace text;
 
 // A model of fewer parameters is decoded by one thread: a second would wait for the first.
 constexpr std::int64_t kOneThreadParameters = 8'000'000;

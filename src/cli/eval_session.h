@@ -8,8 +8,8 @@
 #include "cli/builtin_model.h"
 #include "cli/options.h"
 #include "dts/llama.h"
-#include "eval/dataset.h"
-#include "eval/runner.h"
+#include "eval/datasets/dataset.h"
+#include "eval/run/runner.h"
 
 namespace dts::cli {
 

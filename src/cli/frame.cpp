@@ -6,10 +6,15 @@
 #include <cmath>
 
 #include "cli/skeleton.h"
-#include "cli/text.h"
+#include "text/display.h"
+#include "text/glyphs.h"
+#include "text/numbers.h"
+#include "text/style.h"
 
 namespace dts::cli {
 namespace {
+
+using namespace text;
 
 constexpr int kMargin = 1;
 constexpr int kMaxDecisions = 6;

@@ -7,8 +7,9 @@
 #include <vector>
 
 #include "cli/snapshot.h"
-#include "cli/styled.h"
 #include "cli/terminal.h"
+#include "text/glyphs.h"
+#include "text/style.h"
 
 namespace dts::cli {
 
@@ -34,14 +35,14 @@ struct RunState {
 };
 
 // A bar of `width` cells, `value` of `total` of it full.
-std::string bar(double value, double total, int width, const Glyphs& glyphs);
+std::string bar(double value, double total, int width, const text::Glyphs& glyphs);
 
 // At most size.rows lines of at most size.columns cells.
-std::vector<StyledLine> compose_frame(const RunTitle& title, const RunState& state, TerminalSize size,
-                                      const Glyphs& glyphs);
+std::vector<text::StyledLine> compose_frame(const RunTitle& title, const RunState& state, TerminalSize size,
+                                            const text::Glyphs& glyphs);
 
 // The votes as bars of all that finished, one line an answer, the leading one first; at most `max_rows`.
-std::vector<StyledLine> vote_lines(const std::vector<AnswerCount>& votes, int without_answer, int width, int max_rows,
-                                   const Glyphs& glyphs);
+std::vector<text::StyledLine> vote_lines(const std::vector<AnswerCount>& votes, int without_answer, int width,
+                                         int max_rows, const text::Glyphs& glyphs);
 
 }  // namespace dts::cli

@@ -4,11 +4,14 @@
 #include <chrono>
 
 #include "cli/output.h"
-#include "cli/text.h"
 #include "cli/view.h"
+#include "text/display.h"
+#include "text/numbers.h"
 
 namespace dts::cli {
 namespace {
+
+using namespace text;
 
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::seconds kInterval{2};

@@ -13,9 +13,13 @@
 
 #include "cli/interrupt.h"
 #include "cli/view.h"
+#include "text/glyphs.h"
+#include "text/style.h"
 
 namespace dts::cli {
 namespace {
+
+using namespace text;
 
 using Clock = std::chrono::steady_clock;
 constexpr std::chrono::milliseconds kFrame{80};

@@ -7,11 +7,13 @@
 #include <cstring>
 #include <string>
 
-#include "cli/text.h"
 #include "dts/error.h"
+#include "text/display.h"
 
 namespace dts::cli {
 namespace {
+
+using namespace text;
 
 // 0, or the errno of the write that failed.
 int write_all(int fd, std::string_view text) {

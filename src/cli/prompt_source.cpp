@@ -8,11 +8,14 @@
 #include <cerrno>
 #include <cstring>
 
-#include "cli/text.h"
 #include "dts/error.h"
+#include "text/numbers.h"
+#include "text/utf8.h"
 
 namespace dts::cli {
 namespace {
+
+using namespace text;
 
 class FileDescriptor {
  public:

@@ -11,16 +11,19 @@
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/output.h"
-#include "cli/text.h"
 #include "dts/error.h"
 #include "eval/report/layout.h"
 #include "eval/report/recount.h"
 #include "eval/report/render.h"
 #include "eval/report/results.h"
 #include "io/whole_file.h"
+#include "text/display.h"
+#include "text/numbers.h"
 
 namespace dts::cli {
 namespace {
+
+using namespace text;
 
 namespace report = eval::report;
 

@@ -19,7 +19,6 @@
 #include "cli/output.h"
 #include "cli/prompt_source.h"
 #include "cli/run_report.h"
-#include "cli/text.h"
 #include "cli/view.h"
 #include "dts/answer.h"
 #include "dts/error.h"
@@ -27,10 +26,15 @@
 #include "dts/scheduler.h"
 #include "dts/text_search.h"
 #include "dts/tree_file.h"
-#include "engine/llama/engine.h"
+#include "engine/llama/llama_engine.h"
+#include "text/display.h"
+#include "text/glyphs.h"
+#include "text/numbers.h"
 
 namespace dts::cli {
 namespace {
+
+using namespace text;
 
 using Clock = std::chrono::steady_clock;
 

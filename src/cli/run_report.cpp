@@ -5,12 +5,17 @@
 #include <algorithm>
 
 #include "cli/skeleton.h"
-#include "cli/text.h"
 #include "draw/labels.h"
 #include "dts/answer.h"
+#include "text/display.h"
+#include "text/glyphs.h"
+#include "text/numbers.h"
+#include "text/style.h"
 
 namespace dts::cli {
 namespace {
+
+using namespace text;
 
 constexpr int kMaxTreeRows = 16;
 constexpr int kNameWidth = 11;

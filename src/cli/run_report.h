@@ -6,12 +6,13 @@
 #include "cli/frame.h"
 #include "cli/terminal.h"
 #include "dts/tree_file.h"
+#include "text/glyphs.h"
 
 namespace dts::cli {
 
 // What `--method` and its numbers came to: "K 3 · cap 48 · votes 8 · seed 0 · VE >= 1.5, H <= 2.5"
-std::string describe_settings(const SearchOptions& options, const Glyphs& glyphs);
-std::string describe_sampling(const SamplingOptions& sampling, const Glyphs& glyphs);
+std::string describe_settings(const SearchOptions& options, const text::Glyphs& glyphs);
+std::string describe_sampling(const SamplingOptions& sampling, const text::Glyphs& glyphs);
 
 // What the user reads of the best trajectory, or, where it never left its thinking, the answer found in it. No line
 // end.

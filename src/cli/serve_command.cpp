@@ -18,17 +18,19 @@
 #include "cli/interrupt.h"
 #include "cli/options.h"
 #include "cli/output.h"
-#include "cli/text.h"
 #include "dts/error.h"
 #include "dts/llama.h"
 #include "io/whole_file.h"
-#include "serve/assets.h"
-#include "serve/http_server.h"
+#include "serve/http/http_server.h"
+#include "serve/http/signals.h"
+#include "serve/page/assets.h"
 #include "serve/service.h"
-#include "serve/signals.h"
+#include "text/display.h"
 
 namespace dts::cli {
 namespace {
+
+using namespace text;
 
 using Clock = std::chrono::steady_clock;
 

@@ -6,10 +6,14 @@
 #include <string>
 #include <string_view>
 
-#include "cli/text.h"
+#include "text/display.h"
+#include "text/glyphs.h"
+#include "text/style.h"
 
 namespace dts::cli {
 namespace {
+
+using namespace text;
 
 constexpr int kMaxLabel = 14;  // cells an answer may take beside its leaf
 constexpr int kGap = 3;        // cells between two decisions, where there is room

@@ -9,18 +9,19 @@
 #include <vector>
 
 #include "cli/snapshot.h"
-#include "cli/styled.h"
 #include "cli/terminal.h"
+#include "text/glyphs.h"
+#include "text/style.h"
 
 namespace dts::cli {
 
 struct Skeleton {
-  std::vector<StyledLine> lines;
+  std::vector<text::StyledLine> lines;
   int hidden = 0;  // trajectories that found no room
 };
 
 // At most `max_rows` rows of at most `width` cells. When there are more trajectories than rows, the finished and the
 // living share them, the winner and the oldest first; what ended without an answer comes last.
-Skeleton draw_skeleton(const Outline& outline, int width, int max_rows, const Glyphs& glyphs);
+Skeleton draw_skeleton(const Outline& outline, int width, int max_rows, const text::Glyphs& glyphs);
 
 }  // namespace dts::cli

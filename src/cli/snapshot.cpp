@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
-#include "cli/text.h"
+#include "text/display.h"
+#include "text/utf8.h"
 
 namespace dts::cli {
 namespace {
+
+using namespace text;
 
 constexpr std::size_t kDecisionsKept = 12;
 constexpr std::size_t kContextTokens = 12;  // shown before a decision

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <string>
 
+#include "text/ascii.h"
+
 namespace dts::cli {
 namespace {
 
@@ -19,16 +21,12 @@ std::string_view environment(const char* name) {
 // so only a locale that says otherwise counts.
 bool locale_is_utf8() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
-    std::string value(environment(name));
+    const std::string value = text::lower_case(environment(name));
     if (value.empty()) continue;
-    std::transform(value.begin(), value.end(), value.begin(), [](unsigned char c) { return std::tolower(c); });
     return value.find("utf-8") != std::string::npos || value.find("utf8") != std::string::npos;
   }
   return true;
 }
-
-constexpr Glyphs kUnicode = {"─", "│", "┬", "├", "└", "●", "✔", "✘", "╌", "█", "░", "·", "→"};
-constexpr Glyphs kAscii = {"-", "|", "+", "+", "`", "o", "*", "x", "~", "#", ".", "|", "->"};
 
 }  // namespace
 
@@ -50,7 +48,5 @@ Terminal detect_terminal(int fd, bool no_colour) {
   terminal.unicode = locale_is_utf8();
   return terminal;
 }
-
-const Glyphs& glyphs(bool unicode) { return unicode ? kUnicode : kAscii; }
 
 }  // namespace dts::cli

@@ -5,11 +5,14 @@
 
 #include "draw/facts.h"
 #include "draw/labels.h"
-#include "draw/unicode.h"
 #include "dts/draw.h"
+#include "text/display.h"
+#include "text/numbers.h"
 
 namespace dts {
 namespace {
+
+using namespace text;
 
 using namespace draw;
 

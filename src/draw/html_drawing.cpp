@@ -10,14 +10,17 @@
 #include "draw/facts.h"
 #include "draw/html_page.h"
 #include "draw/labels.h"
-#include "draw/markup.h"
 #include "draw/svg.h"
-#include "draw/unicode.h"
 #include "dts/answer.h"
 #include "dts/draw.h"
+#include "text/display.h"
+#include "text/markup.h"
+#include "text/numbers.h"
 
 namespace dts {
 namespace {
+
+using namespace text;
 
 using namespace draw;
 

@@ -4,11 +4,14 @@
 
 #include <cmath>
 
-#include "draw/tree_names.h"
-#include "draw/unicode.h"
+#include "core/names.h"
+#include "text/display.h"
+#include "text/numbers.h"
 
 namespace dts::draw {
 namespace {
+
+using namespace text;
 
 std::string plain(double value) { return std::isfinite(value) ? fmt::format("{:g}", value) : fmt::format("{}", value); }
 

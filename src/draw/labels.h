@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "draw/facts.h"
-#include "draw/numbers.h"
 #include "dts/tree_file.h"
 
 namespace dts::draw {

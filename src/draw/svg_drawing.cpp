@@ -8,14 +8,17 @@
 #include <vector>
 
 #include "draw/labels.h"
-#include "draw/layout.h"
-#include "draw/markup.h"
 #include "draw/svg.h"
 #include "draw/svg_style.h"
-#include "draw/unicode.h"
+#include "draw/tree_layout.h"
 #include "dts/draw.h"
+#include "text/display.h"
+#include "text/markup.h"
+#include "text/numbers.h"
 
 namespace dts {
+
+using namespace text;
 namespace draw {
 namespace {
 

@@ -8,11 +8,17 @@
 
 #include "draw/facts.h"
 #include "draw/labels.h"
-#include "draw/unicode.h"
 #include "dts/draw.h"
+#include "text/display.h"
+#include "text/glyphs.h"
+#include "text/numbers.h"
+#include "text/style.h"
+#include "text/utf8.h"
 
 namespace dts {
 namespace {
+
+using namespace text;
 
 using namespace draw;
 
@@ -22,34 +28,6 @@ constexpr int kStatWidth = 7;       // cells of the columns tokens, H and VE
 constexpr int kMaxEndWidth = 24;    // cells of the last column
 constexpr int kMinLabelWidth = 14;  // cells that the deepest branch keeps for its text
 
-struct Glyphs {
-  std::string_view horizontal, vertical, tee, corner, decision, finished, exhausted, cut, live, best, bar;
-};
-constexpr Glyphs kUnicode = {"─", "│", "├", "└", "◆", "✔", "✘", "╌", "●", "★", "█"};
-constexpr Glyphs kAscii = {"-", "|", "+", "`", "*", "=", "x", "~", "o", "<<", "#"};
-
-enum class Style { kPlain, kBold, kDim, kGood, kBest, kBad, kDecision };
-
-std::string_view sequence(Style style) {
-  switch (style) {
-    case Style::kPlain:
-      return "";
-    case Style::kBold:
-      return "\x1b[1m";
-    case Style::kDim:
-      return "\x1b[2m";
-    case Style::kGood:
-      return "\x1b[32m";
-    case Style::kBest:
-      return "\x1b[1;32m";
-    case Style::kBad:
-      return "\x1b[31m";
-    case Style::kDecision:
-      return "\x1b[33m";
-  }
-  return "";
-}
-
 class TextDrawing {
  public:
   TextDrawing(const TreeDocument& document, const TextDrawingOptions& options)
@@ -58,7 +36,7 @@ class TextDrawing {
         width_(std::max(options.width, kMinWidth)),
         colour_(options.colour),
         unicode_(options.unicode),
-        glyphs_(options.unicode ? kUnicode : kAscii) {
+        glyphs_(text::glyphs(options.unicode)) {
     end_width_ = std::min(kMaxEndWidth, width_ / 4);
     label_width_ = width_ - 3 * kStatWidth - 2 - end_width_;
   }
@@ -78,10 +56,7 @@ class TextDrawing {
   };
 
   void add(std::string_view text, Style style = Style::kPlain) {
-    const bool styled = colour_ && style != Style::kPlain && !text.empty();
-    if (styled) out_ += sequence(style);
-    out_ += unicode_ ? std::string(text) : ascii(text);
-    if (styled) out_ += "\x1b[0m";
+    out_ += styled(unicode_ ? std::string(text) : ascii(text), style, colour_);
   }
   void add_padded(std::string_view text, int width, Style style = Style::kPlain) {
     add(text, style);
@@ -201,7 +176,7 @@ class TextDrawing {
       add(marks_hidden ? "…" : open ? glyphs_.vertical : " ", Style::kDim);
       add_spaces(indent_ - 1);
     }
-    std::string arm(visit.last ? glyphs_.corner : glyphs_.tee);
+    std::string arm(visit.last ? glyphs_.corner : glyphs_.tee_right);
     for (int i = 2; i < indent_; ++i) arm += glyphs_.horizontal;
     add(arm, Style::kDim);
     add_spaces(1);
@@ -215,7 +190,7 @@ class TextDrawing {
     int room = label_width_ - draw_lines(visit) - 1;
     if (segment.parent != kNoSegment && !segment.tokens.empty()) {
       const std::string share = percent(segment.tokens.front().logprob);
-      add_right(share, kShareWidth, Style::kDecision);
+      add_right(share, kShareWidth, Style::kYellow);
       add_spaces(1);
       room -= kShareWidth + 1;
     }
@@ -223,10 +198,10 @@ class TextDrawing {
     add_padded(label, room + 1, best ? Style::kBold : Style::kPlain);
     add_right(grouped(static_cast<std::int64_t>(segment.tokens.size())), kStatWidth);
     if (const auto& decision = facts_.decision[index]) {
-      add_right(statistic(decision->entropy), kStatWidth, Style::kDecision);
-      add_right(statistic(decision->varentropy), kStatWidth, Style::kDecision);
+      add_right(statistic(decision->entropy), kStatWidth, Style::kYellow);
+      add_right(statistic(decision->varentropy), kStatWidth, Style::kYellow);
       add_spaces(2);
-      add(glyphs_.decision, Style::kDecision);
+      add(glyphs_.decision, Style::kYellow);
       add(fmt::format(" {} ways at {}", segment.children.size(), grouped(segment.end())), Style::kDim);
     } else {
       add_spaces(2 * kStatWidth + 2);
@@ -241,13 +216,13 @@ class TextDrawing {
     const std::string label = shorten(leaf_label(document_, facts_, leaf), end_width_ - 4);
     switch (state) {
       case SegmentState::kFinished:
-        add(glyphs_.finished, best ? Style::kBest : Style::kGood);
-        add(" " + label, best ? Style::kBest : Style::kGood);
+        add(glyphs_.finished, best ? Style::kBoldGreen : Style::kGreen);
+        add(" " + label, best ? Style::kBoldGreen : Style::kGreen);
         break;
       case SegmentState::kExhausted:
       case SegmentState::kRetired:
-        add(glyphs_.exhausted, Style::kBad);
-        add(" " + label, Style::kBad);
+        add(glyphs_.exhausted, Style::kRed);
+        add(" " + label, Style::kRed);
         break;
       default:
         add(state == SegmentState::kCut ? glyphs_.cut : glyphs_.live, Style::kDim);
@@ -255,7 +230,7 @@ class TextDrawing {
     }
     if (!best) return;
     out_ += ' ';
-    add(glyphs_.best, Style::kBest);
+    add(glyphs_.best, Style::kBoldGreen);
   }
 
   void draw_votes() {
@@ -263,7 +238,7 @@ class TextDrawing {
     if (outcome.winner) {
       const std::string answer = one_line(outcome.finished[*outcome.winner].answer);
       add("answer  ");
-      add(answer.empty() ? "none found in the trace" : shorten(answer, width_ - 8), Style::kBest);
+      add(answer.empty() ? "none found in the trace" : shorten(answer, width_ - 8), Style::kBoldGreen);
       end_line();
     }
     add("        " + shorten(verdict(document_), width_ - 8), Style::kDim);
@@ -279,7 +254,7 @@ class TextDrawing {
       add(&count == &outcome.votes.front() ? "votes   " : "        ");
       add_padded(shorten(one_line(count.answer), widest), widest + 2);
       const int bar = std::max(1, count.votes * (width_ / 3) / std::max(most, width_ / 3));
-      for (int i = 0; i < bar; ++i) add(glyphs_.bar);
+      for (int i = 0; i < bar; ++i) add(glyphs_.bar_full);
       add(" " + std::to_string(count.votes), Style::kDim);
       end_line();
     }

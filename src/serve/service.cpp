@@ -7,15 +7,17 @@
 #include <array>
 #include <utility>
 
-#include "answer/ascii.h"
-#include "draw/unicode.h"
-#include "serve/api_error.h"
-#include "serve/assets.h"
-#include "serve/ids.h"
-#include "serve/models_json.h"
+#include "serve/api/api_error.h"
+#include "serve/api/models_json.h"
+#include "serve/http/ids.h"
+#include "serve/page/assets.h"
+#include "text/ascii.h"
+#include "text/display.h"
 
 namespace dts::serve {
 namespace {
+
+using namespace text;
 
 constexpr std::string_view kTrees = "/v1/trees";
 constexpr std::string_view kModels = "/v1/models";
@@ -86,7 +88,7 @@ std::unique_ptr<Reply> Service::or_error(const std::function<std::unique_ptr<Rep
   } catch (const ApiError& error) {
     return ready(error_response(error));
   } catch (const std::exception& error) {
-    spdlog::error("request failed: {}", draw::one_line(error.what()));
+    spdlog::error("request failed: {}", text::one_line(error.what()));
     return ready(error_response(ApiError(500, "the server failed to handle the request")));
   }
 }

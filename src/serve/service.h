@@ -13,14 +13,14 @@
 
 #include "dts/engine.h"
 #include "dts/vocabulary.h"
-#include "serve/access.h"
-#include "serve/completion_request.h"
-#include "serve/engine_loop.h"
-#include "serve/http.h"
+#include "serve/api/completion_request.h"
+#include "serve/http/access.h"
+#include "serve/http/http.h"
+#include "serve/http/workers.h"
 #include "serve/limits.h"
-#include "serve/metrics.h"
-#include "serve/run_store.h"
-#include "serve/workers.h"
+#include "serve/prometheus.h"
+#include "serve/runs/engine_loop.h"
+#include "serve/runs/run_store.h"
 
 namespace dts::serve {
 

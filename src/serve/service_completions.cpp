@@ -7,16 +7,19 @@
 #include <random>
 #include <utility>
 
-#include "draw/unicode.h"
 #include "dts/error.h"
-#include "serve/api_error.h"
-#include "serve/completion_reply.h"
-#include "serve/late_reply.h"
-#include "serve/param.h"
+#include "serve/api/api_error.h"
+#include "serve/api/completion_reply.h"
+#include "serve/api/param.h"
+#include "serve/http/late_reply.h"
 #include "serve/service.h"
+#include "text/display.h"
+#include "text/utf8.h"
 
 namespace dts::serve {
 namespace {
+
+using namespace text;
 
 std::int64_t unix_seconds() {
   const auto now = std::chrono::system_clock::now().time_since_epoch();
@@ -118,7 +121,7 @@ ChatPrompt Service::make_prompt(const CompletionRequest& request) const {
       return vocabulary_.chat(request.messages);
     } catch (const Error& error) {
       const bool wrong = error.kind() == Error::Kind::kUsage;
-      throw ApiError(400, draw::one_line(error.what()), "messages", wrong ? "invalid_value" : "chat_template_failed");
+      throw ApiError(400, text::one_line(error.what()), "messages", wrong ? "invalid_value" : "chat_template_failed");
     }
   }
   ChatPrompt prompt;
@@ -130,13 +133,13 @@ ChatPrompt Service::make_prompt(const CompletionRequest& request) const {
       }
     }
     prompt.tokens = *tokens;
-    prompt.text = draw::valid_utf8(vocabulary_.detokenize(*tokens, true));
+    prompt.text = text::valid_utf8(vocabulary_.detokenize(*tokens, true));
   } else {
     prompt.text = std::get<std::string>(request.text);
     try {
       prompt.tokens = vocabulary_.tokenize_prompt(prompt.text);
     } catch (const Error& error) {
-      throw ApiError(400, draw::one_line(error.what()), "prompt", "invalid_value");
+      throw ApiError(400, text::one_line(error.what()), "prompt", "invalid_value");
     }
   }
   if (prompt.tokens.empty()) throw ApiError(400, "prompt is empty: it must have a token", "prompt", "invalid_value");
@@ -264,7 +267,7 @@ Service::Routed Service::begin(const CompletionRequest& asked, const std::string
     for (const auto& run : runs) cancel(*run);
     throw;
   }
-  if (options_.log_prompts) spdlog::info("{} asks: {}", id, draw::one_line(runs.front()->title().question));
+  if (options_.log_prompts) spdlog::info("{} asks: {}", id, text::one_line(runs.front()->title().question));
   auto owned = std::make_unique<CompletionRuns>(std::move(runs), [this](const Run& run) { cancel(run); });
   if (asked.stream) return std::make_unique<StreamedCompletion>(std::move(format), std::move(owned));
   return std::make_unique<WholeCompletion>(std::move(format), std::move(owned));

@@ -1,15 +1,18 @@
 // The part of the service that shows trees.
 #include <charconv>
 
-#include "draw/unicode.h"
-#include "serve/api_error.h"
-#include "serve/completion_json.h"
-#include "serve/late_reply.h"
+#include "serve/api/api_error.h"
+#include "serve/api/completion_json.h"
+#include "serve/api/tree_replies.h"
+#include "serve/http/late_reply.h"
 #include "serve/service.h"
-#include "serve/tree_replies.h"
+#include "text/display.h"
+#include "text/utf8.h"
 
 namespace dts::serve {
 namespace {
+
+using namespace text;
 
 constexpr int kListedCells = 300;  // of a question: a list of long ones would be long
 
@@ -19,13 +22,13 @@ Json summary_json(const Run& run) {
   Json json;
   json["id"] = run.title().id;
   json["created"] = run.title().created;
-  json["model"] = draw::valid_utf8(run.title().model);
+  json["model"] = text::valid_utf8(run.title().model);
   json["method"] = run.search_options().method.name;
-  json["question"] = draw::shorten(draw::one_line(run.title().question), kListedCells);
+  json["question"] = text::shorten(text::one_line(run.title().question), kListedCells);
   json["state"] =
       document ? std::string(to_string(document->outcome.reason)) : std::string(to_string(run.progress().state));
   json["answer"] =
-      answered ? Json(draw::valid_utf8(document->outcome.finished[*document->outcome.winner].answer)) : Json();
+      answered ? Json(text::valid_utf8(document->outcome.finished[*document->outcome.winner].answer)) : Json();
   return json;
 }
 

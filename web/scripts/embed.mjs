@@ -50,7 +50,7 @@ writeFileSync(
   `// Made by web/scripts/embed.mjs.
 #include <array>
 
-#include "serve/assets.h"
+#include "serve/page/assets.h"
 
 namespace dts::serve {
 namespace {

@@ -1,11 +1,5 @@
 #include "engine/llama/chat_template.h"
 
-#include <jinja/caps.h>
-#include <jinja/lexer.h>
-#include <jinja/parser.h>
-#include <jinja/runtime.h>
-#include <jinja/value.h>
-
 #include <algorithm>
 #include <array>
 #include <ctime>
@@ -14,6 +8,7 @@
 #include <utility>
 
 #include "dts/error.h"
+#include "engine/llama/jinja.h"
 #include "engine/llama/template_guard.h"
 
 namespace dts {
@@ -107,7 +102,7 @@ jinja::value string_value(const std::string& text, bool from_message = false) {
 
 }  // namespace
 
-struct ChatTemplate::Impl {
+struct [[gnu::visibility("hidden")]] ChatTemplate::Impl {
   jinja::program program;
   std::string source;
   std::string bos;

@@ -5,7 +5,7 @@
 
 #include "dts/engine.h"
 #include "dts/llama.h"
-#include "engine/llama/context.h"
+#include "engine/llama/llama_context.h"
 
 namespace dts {
 

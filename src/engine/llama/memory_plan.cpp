@@ -8,8 +8,8 @@
 #include <limits>
 #include <string_view>
 
+#include "base/machine.h"
 #include "dts/error.h"
-#include "engine/llama/system.h"
 #include "engine/llama/tiers.h"
 
 namespace dts {

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "dts/llama.h"
-#include "engine/llama/context.h"
-#include "engine/llama/model.h"
+#include "engine/llama/llama_context.h"
+#include "engine/llama/llama_model.h"
 
 namespace dts {
 

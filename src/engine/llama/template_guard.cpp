@@ -1,6 +1,5 @@
 #include "engine/llama/template_guard.h"
 
-#include <jinja/value.h>
 #if defined(__GLIBC__)
 #include <malloc.h>
 #endif
@@ -8,6 +7,8 @@
 #include <cstdint>
 #include <memory>
 #include <stdexcept>
+
+#include "engine/llama/jinja.h"
 
 namespace dts {
 namespace {

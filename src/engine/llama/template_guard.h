@@ -2,15 +2,15 @@
 // themselves, its loops nest, its ranges are as long as it says.
 #pragma once
 
-#include <jinja/runtime.h>
-
 #include <chrono>
 #include <cstddef>
+
+#include "engine/llama/jinja.h"
 
 namespace dts {
 
 // Puts a check before each round of a loop and each call of a macro, and bounds range(). Once, after parsing.
-void guard(jinja::program& program);
+[[gnu::visibility("hidden")]] void guard(jinja::program& program);
 
 // While it lives, guarded templates run by this thread throw std::runtime_error when they take more than `seconds`, or
 // more stack or memory than a real template does.

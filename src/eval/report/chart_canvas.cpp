@@ -7,15 +7,17 @@
 #include <cctype>
 #include <cmath>
 
-#include "draw/markup.h"
-#include "draw/unicode.h"
+#include "text/display.h"
+#include "text/markup.h"
 
 namespace dts::eval::report {
+
+using namespace text;
 
 Canvas::Canvas(double height, std::string_view title) {
   out_ = fmt::format(
       "<svg class=\"chart\" viewBox=\"0 0 {} {}\" role=\"img\" aria-label=\"{}\" xmlns=\"http://www.w3.org/2000/svg\">",
-      kChartWidth, height, draw::escape_markup(draw::one_line(title)));
+      kChartWidth, height, text::escape_markup(text::one_line(title)));
 }
 
 void Canvas::line(double x1, double y1, double x2, double y2, std::string_view classes) {
@@ -49,12 +51,12 @@ void Canvas::marker(double x, double y, std::size_t shape, std::string_view clas
 void Canvas::text(double x, double y, std::string_view label, Anchor anchor, std::string_view classes) {
   constexpr std::array kAnchors = {"start", "middle", "end"};
   out_ += fmt::format("<text class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>", classes, x, y,
-                      kAnchors[static_cast<std::size_t>(anchor)], draw::escape_markup(draw::one_line(label)));
+                      kAnchors[static_cast<std::size_t>(anchor)], text::escape_markup(text::one_line(label)));
 }
 
 void Canvas::begin(std::string_view classes, std::string_view tooltip) {
   out_ += fmt::format("<g class=\"{}\">", classes);
-  if (!tooltip.empty()) out_ += fmt::format("<title>{}</title>", draw::escape_markup(draw::one_line(tooltip)));
+  if (!tooltip.empty()) out_ += fmt::format("<title>{}</title>", text::escape_markup(text::one_line(tooltip)));
 }
 
 void Canvas::end() { out_ += "</g>"; }
@@ -116,6 +118,6 @@ std::vector<double> ticks(const Scale& scale, int count, bool logarithmic) {
   return out;
 }
 
-double label_width(std::string_view label) { return 5.9 * draw::display_width(label); }
+double label_width(std::string_view label) { return 5.9 * text::display_width(label); }
 
 }  // namespace dts::eval::report

@@ -8,7 +8,7 @@
 
 #include "eval/report/chart_canvas.h"
 #include "eval/report/charts.h"
-#include "eval/report/numbers.h"
+#include "eval/report/figures_text.h"
 
 namespace dts::eval::report {
 namespace {

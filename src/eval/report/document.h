@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "eval/bootstrap.h"
+#include "eval/report/bootstrap.h"
 
 namespace dts::eval::report {
 

@@ -6,7 +6,7 @@
 #include <tuple>
 #include <utility>
 
-#include "eval/metrics.h"
+#include "eval/report/metrics.h"
 
 namespace dts::eval::report {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "eval/bootstrap.h"
+#include "eval/report/bootstrap.h"
 #include "eval/report/results.h"
 
 namespace dts::eval::report {

@@ -2,17 +2,19 @@
 
 #include <algorithm>
 
-#include "draw/markup.h"
 #include "eval/report/charts.h"
+#include "eval/report/figures_text.h"
 #include "eval/report/html_style.h"
-#include "eval/report/numbers.h"
 #include "eval/report/render.h"
 #include "eval/report/repetition.h"
+#include "text/markup.h"
 
 namespace dts::eval::report {
 namespace {
 
-using draw::escape_markup;
+using namespace text;
+
+using text::escape_markup;
 
 std::string table_html(const Table& table) {
   const std::vector<std::size_t> columns = telling_columns(table);

@@ -9,10 +9,13 @@
 #include "dts/error.h"
 #include "eval/report/layout.h"
 #include "eval/report/layout_common.h"
-#include "eval/text.h"
+#include "text/ascii.h"
+#include "text/quote.h"
 
 namespace dts::eval::report {
 namespace {
+
+using namespace text;
 
 const Row* find_row(const Benchmark& benchmark, std::string_view label, const std::string& question,
                     std::uint64_t seed) {

@@ -4,17 +4,19 @@
 #include <cctype>
 #include <string_view>
 
-#include "draw/unicode.h"
-#include "eval/report/numbers.h"
+#include "eval/report/figures_text.h"
 #include "eval/report/render.h"
+#include "text/display.h"
 
 namespace dts::eval::report {
 namespace {
 
+using namespace text;
+
 // Text that came from a model or a file stays text. A '<' that cannot start a tag is left as it is: rules such as
 // H <= 2.5 should be readable.
 std::string inline_text(const std::string& text) {
-  const std::string line = draw::one_line(text);
+  const std::string line = text::one_line(text);
   std::string out;
   for (std::size_t i = 0; i < line.size(); ++i) {
     const char c = line[i];
@@ -73,10 +75,10 @@ std::string fenced(const std::string& text) {
 std::string shortened(const std::string& text) {
   constexpr std::size_t kStart = 1500;  // bytes
   constexpr std::size_t kEnd = 500;
-  if (text.size() <= kStart + kEnd + 100) return draw::printable(text);
-  return draw::printable(text.substr(0, kStart)) +
+  if (text.size() <= kStart + kEnd + 100) return text::printable(text);
+  return text::printable(text.substr(0, kStart)) +
          fmt::format("\n[... {} bytes left out ...]\n", text.size() - kStart - kEnd) +
-         draw::printable(text.substr(text.size() - kEnd));
+         text::printable(text.substr(text.size() - kEnd));
 }
 
 std::string case_text(const Case& one) {

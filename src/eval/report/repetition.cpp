@@ -2,10 +2,12 @@
 
 #include <unordered_set>
 
-#include "eval/text.h"
+#include "text/ascii.h"
 
 namespace dts::eval::report {
 namespace {
+
+using namespace text;
 
 constexpr std::size_t kShortest = 12;  // bytes
 

@@ -10,7 +10,7 @@
 
 #include "dts/error.h"
 #include "dts/method.h"
-#include "eval/protocol.h"
+#include "eval/run/protocol.h"
 
 namespace dts::eval::report {
 namespace {

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "dts/tree_file.h"
-#include "eval/metrics.h"
-#include "eval/store.h"
+#include "eval/report/metrics.h"
+#include "eval/store/store.h"
 
 namespace dts::eval::report {
 

@@ -1,0 +1,287 @@
+// The in-process engine: branches in, llama.cpp's logits, predictions out.
+#include "engine/llama/llama_engine.h"
+
+#include <fmt/format.h>
+#include <llama.h>
+
+#include <algorithm>
+#include <chrono>
+#include <limits>
+#include <vector>
+
+#include "base/machine.h"
+#include "dts/distribution.h"
+#include "dts/error.h"
+#include "dts/llama.h"
+#include "engine/llama/kv_store.h"
+#include "engine/llama/llama_context.h"
+#include "engine/llama/llama_model.h"
+#include "engine/llama/log.h"
+#include "engine/llama/memory_plan.h"
+#include "engine/llama/step_runs.h"
+
+namespace dts {
+namespace {
+
+// Adds the time it lives to an account.
+class Stopwatch {
+ public:
+  explicit Stopwatch(double& seconds) : seconds_(seconds) {}
+  ~Stopwatch() { seconds_ += std::chrono::duration<double>(Clock::now() - start_).count(); }
+  Stopwatch(const Stopwatch&) = delete;
+  Stopwatch& operator=(const Stopwatch&) = delete;
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  double& seconds_;
+  Clock::time_point start_ = Clock::now();
+};
+
+// Threads meet at a barrier after every operation of the model: a small model's operations are over before a second
+// thread has joined them, and where another program has the core it waits for that.
+int choose_threads(const LlamaModel& model, int asked) {
+  if (asked > 0) return asked;
+  constexpr std::int64_t kParametersPerThread = 4'000'000;
+  const std::int64_t worthwhile = std::max<std::int64_t>(1, model.parameters() / kParametersPerThread);
+  return static_cast<int>(std::min<std::int64_t>(usable_cores(), worthwhile));
+}
+
+// What making and starting a graph costs, as bytes that could be read in the time.
+constexpr double kEvaluationBytes = 4e6;
+
+class LlamaEngine final : public Engine {
+ public:
+  LlamaEngine(const LlamaModel& model, const LlamaEngineOptions& options, const MemoryPlan& plan)
+      : n_vocab_(model.vocabulary().size()),
+        threads_(choose_threads(model, options.threads)),
+        predictor_(threads_.threads()) {
+    const LlamaModel::Impl& impl = model.impl();
+    const StoreSetup setup{
+        .model = &impl, .threads = &threads_, .settings = context_settings(impl, options), .plan = plan};
+    store_ = setup.settings.unified ? make_unified_store(setup) : make_stream_store(setup);
+    least_rows_ = setup.settings.least_rows;
+    row_multiple_ = setup.settings.row_multiple;
+    // One pool attends to all of its cells anyway; a GPU's attention skips what is masked.
+    const bool by_longest = !setup.settings.unified && !impl.on_gpu;
+    cutter_ = RunCutter({.evaluation = 1.25 * static_cast<double>(model.size_bytes()) + kEvaluationBytes,
+                         .cell = by_longest ? static_cast<double>(plan.bytes_per_cell) : 0.0,
+                         .quantum = static_cast<std::size_t>(row_multiple_),
+                         .least = static_cast<std::size_t>(least_rows_)});
+
+    info_.name = model.name();
+    info_.n_vocab = n_vocab_;
+    info_.context_length = plan.context_length;
+    info_.max_branches = options.max_branches;
+    info_.prefill_chunk = setup.settings.batch;
+    info_.flops_per_token = 2.0 * static_cast<double>(model.parameters());
+    const GgufFacts& facts = impl.facts;
+    info_.flops_per_attended = 2.0 * static_cast<double>(facts.layers.size()) *
+                               static_cast<double>(facts.heads * (facts.key_length + facts.value_length));
+  }
+
+  const EngineInfo& info() const override { return info_; }
+  EngineTimes times() const override { return times_; }
+
+  BranchId open() override {
+    check_room();
+    return store_->open();
+  }
+
+  BranchId fork(BranchId parent) override {
+    check_branch(parent);
+    check_room();
+    const Stopwatch watch(times_.forks);
+    return store_->fork(parent);
+  }
+
+  void release(BranchId branch) override {
+    check_branch(branch);
+    const Stopwatch watch(times_.forks);
+    store_->release(branch);
+  }
+
+  void prefill(BranchId branch, std::span<const Token> tokens) override {
+    check_branch(branch);
+    const int count = static_cast<int>(std::min<std::size_t>(tokens.size(), std::numeric_limits<int>::max()));
+    if (count == 0) return;
+    if (count > info_.prefill_chunk) {
+      throw usage_error(
+          fmt::format("a prefill of {} tokens is more than the {} of one call", count, info_.prefill_chunk));
+    }
+    for (const Token token : tokens) check_token(token);
+    check_length(branch, count);
+    prepare(count);
+    const Place place = store_->next(branch);
+    batch_.clear();
+    for (int i = 0; i < count; ++i) {
+      batch_.add(tokens[static_cast<std::size_t>(i)], place.position + i, place.sequence, /*output=*/false);
+    }
+    evaluate(times_.prefill);
+    store_->append(branch, count);
+  }
+
+  void step(std::span<const Feed> feeds, std::span<Prediction> out) override {
+    if (feeds.empty()) return;
+    check_feeds(feeds, out);
+    prepare(1);
+    order_.clear();
+    for (std::size_t i = 0; i < feeds.size(); ++i) order_.push_back({store_->next(feeds[i].branch), i});
+    std::sort(order_.begin(), order_.end(),
+              [](const Fed& a, const Fed& b) { return a.place.sequence < b.place.sequence; });
+    // An evaluation takes consecutive sequences; there are gaps only when some branches sit out.
+    for (std::size_t begin = 0; begin < order_.size();) {
+      std::size_t end = begin + 1;
+      while (end < order_.size() &&
+             (!store_->consecutive() || order_[end].place.sequence == order_[end - 1].place.sequence + 1)) {
+        ++end;
+      }
+      step_consecutive(std::span(order_).subspan(begin, end - begin), feeds, out);
+      begin = end;
+    }
+  }
+
+ private:
+  struct Fed {
+    Place place;
+    std::size_t feed = 0;  // index into the step's feeds
+  };
+
+  void check_room() const {
+    if (store_->live() < info_.max_branches) return;
+    throw usage_error(fmt::format("all {} branches are open; --max-branches allows no more", info_.max_branches));
+  }
+
+  void check_branch(BranchId branch) const {
+    if (!store_->is_open(branch)) throw usage_error(fmt::format("branch {} is not open", branch));
+  }
+
+  void check_token(Token token) const {
+    if (token < 0 || token >= n_vocab_) {
+      throw usage_error(fmt::format("token {} is outside the vocabulary of {}", token, n_vocab_));
+    }
+  }
+
+  void check_length(BranchId branch, int tokens) const {
+    const int length = store_->length(branch);
+    if (tokens > info_.context_length - length) {
+      throw usage_error(fmt::format("{} tokens after {} are more than the context of {}; raise -c", tokens, length,
+                                    info_.context_length));
+    }
+  }
+
+  void check_feeds(std::span<const Feed> feeds, std::span<const Prediction> out) {
+    if (out.size() != feeds.size()) {
+      throw usage_error(fmt::format("{} feeds but room for {} predictions", feeds.size(), out.size()));
+    }
+    fed_.assign(fed_.size(), false);
+    for (const Feed& feed : feeds) {
+      check_branch(feed.branch);
+      check_token(feed.token);
+      check_length(feed.branch, 1);
+      const auto index = static_cast<std::size_t>(feed.branch);
+      if (index >= fed_.size()) fed_.resize(index + 1);
+      if (fed_[index]) throw usage_error(fmt::format("branch {} is fed twice in one step", feed.branch));
+      fed_[index] = true;
+    }
+  }
+
+  void prepare(int tokens) {
+    const Stopwatch watch(times_.forks);
+    store_->prepare(tokens);
+  }
+
+  // Decodes batch_.
+  void evaluate(double& seconds) {
+    int code = decode(seconds);
+    while (code == 1 && make_room()) code = decode(seconds);
+    if (code == 0) return;
+    if (code == 1) throw Error("the KV cache is full: raise -c, or lower --max-branches or -n");
+    const std::string why = last_llama_error();
+    throw Error(
+        fmt::format("the model failed on {} tokens (code {}){}", batch_.size(), code, why.empty() ? why : ": " + why));
+  }
+
+  int decode(double& seconds) {
+    const Stopwatch watch(seconds);
+    return batch_.decode(store_->context());
+  }
+
+  bool make_room() {
+    const Stopwatch watch(times_.forks);
+    return store_->make_room();
+  }
+
+  // Cut into evaluations of rows that attend to about as many cells.
+  void step_consecutive(std::span<const Fed> rows, std::span<const Feed> feeds, std::span<Prediction> out) {
+    cells_.clear();
+    for (const Fed& fed : rows) cells_.push_back((fed.place.position / kCellQuantum + 1) * kCellQuantum);
+    std::size_t begin = 0;
+    for (const std::size_t end : cutter_.cut(cells_)) {
+      step_run(rows.subspan(begin, end - begin), feeds, out);
+      begin = end;
+    }
+  }
+
+  void step_run(std::span<const Fed> run, std::span<const Feed> feeds, std::span<Prediction> out) {
+    batch_.clear();
+    for (const Fed& fed : run) {
+      batch_.add(feeds[fed.feed].token, fed.place.position, fed.place.sequence, /*output=*/true);
+    }
+    // Fewer rows, or rows left over, would be computed by other means, with another rounding. Padding rows want logits
+    // too: the output head is computed for those rows only that do.
+    padding_.clear();
+    while (batch_.size() < least_rows_ || batch_.size() % row_multiple_ != 0) {
+      padding_.push_back(store_->padding(run.back().place.sequence, static_cast<int>(padding_.size())));
+      batch_.add(/*token=*/0, padding_.back().position, padding_.back().sequence, /*output=*/true);
+    }
+    evaluate(times_.model);
+    for (const Place& place : padding_) {
+      llama_memory_seq_rm(llama_get_memory(store_->context()), place.sequence, place.position, -1);
+    }
+    for (const Fed& fed : run) store_->append(feeds[fed.feed].branch, 1);
+
+    const Stopwatch watch(times_.statistics);
+    rows_.clear();
+    for (std::size_t i = 0; i < run.size(); ++i) {
+      const Feed& feed = feeds[run[i].feed];
+      const float* logits = llama_get_logits_ith(store_->context(), static_cast<std::int32_t>(i));
+      if (logits == nullptr) throw Error("the model returned no logits");
+      rows_.push_back({.logits = {logits, static_cast<std::size_t>(n_vocab_)},
+                       .draw = feed.draw,
+                       .spec = feed.spec,
+                       .out = &out[run[i].feed]});
+    }
+    predictor_.predict(rows_);
+  }
+
+  int n_vocab_;
+  ModelThreads threads_;
+  Predictor predictor_;
+  std::unique_ptr<KvStore> store_;  // after threads_: its context uses them
+  EngineInfo info_;
+  EngineTimes times_;
+  int least_rows_ = 1;
+  int row_multiple_ = 1;
+  RunCutter cutter_;
+
+  // Reused from step to step.
+  Batch batch_;
+  std::vector<Fed> order_;
+  std::vector<int> cells_;
+  std::vector<Place> padding_;
+  std::vector<bool> fed_;  // [branches]
+  std::vector<LogitsRow> rows_;
+};
+
+}  // namespace
+
+std::unique_ptr<Engine> make_llama_engine_as_planned(const LlamaModel& model, const LlamaEngineOptions& options,
+                                                     const MemoryPlan& plan) {
+  return std::make_unique<LlamaEngine>(model, options, plan);
+}
+
+std::unique_ptr<Engine> make_llama_engine(const LlamaModel& model, const LlamaEngineOptions& options) {
+  return make_llama_engine_as_planned(model, options, plan_memory(model, options));
+}
+
+}  // namespace dts

@@ -1,0 +1,187 @@
+#include "engine/llama/llama_model.h"
+
+#include <fmt/format.h>
+#include <ggml-backend.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <charconv>
+#include <cmath>
+#include <exception>
+#include <filesystem>
+#include <optional>
+#include <string_view>
+#include <type_traits>
+
+#include "base/machine.h"
+#include "dts/error.h"
+#include "engine/llama/log.h"
+
+namespace dts {
+namespace {
+
+bool has_gpu() {
+  for (std::size_t i = 0; i < ggml_backend_dev_count(); ++i) {
+    const auto type = ggml_backend_dev_type(ggml_backend_dev_get(i));
+    if (type == GGML_BACKEND_DEVICE_TYPE_GPU || type == GGML_BACKEND_DEVICE_TYPE_IGPU) return true;
+  }
+  return false;
+}
+
+// The engine forks branches by copying KV cells; models that keep anything else cannot be forked that way.
+void check_kind(const llama_model* model, const LlamaModel::Impl& impl) {
+  const char* why = nullptr;
+  if (llama_model_is_recurrent(model) || llama_model_is_hybrid(model)) why = "keeps a recurrent state";
+  if (llama_model_is_diffusion(model)) why = "is a diffusion model";
+  if (llama_model_has_encoder(model) || !llama_model_has_decoder(model)) why = "is not a decoder alone";
+  if (why == nullptr) return;
+  throw Error(fmt::format("{}: architecture '{}' {}; decoders with attention only can be run", impl.path,
+                          impl.facts.architecture, why));
+}
+
+std::string metadata(const llama_model* model, const char* key) {
+  std::array<char, 256> value{};
+  return llama_model_meta_val_str(model, key, value.data(), value.size()) > 0 ? value.data() : std::string();
+}
+
+std::optional<float> metadata_number(const llama_model* model, llama_model_meta_key key) {
+  const char* name = llama_model_meta_key_str(key);
+  const std::string text = name == nullptr ? std::string() : metadata(model, name);
+  float value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end != text.data() ? std::optional(value) : std::nullopt;
+}
+
+// Names are printed to terminals, and come from files that anybody may have written.
+std::string printable(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return std::iscntrl(static_cast<unsigned char>(c)) != 0; }, ' ');
+  return text;
+}
+
+bool contains_folded(std::string_view text, std::string_view word) {
+  std::string folded;
+  for (const char c : text) {
+    const bool letter = std::isalnum(static_cast<unsigned char>(c)) != 0;
+    if (letter) folded += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return folded.find(word) != std::string::npos;
+}
+
+struct Recommendation {
+  SamplingOptions sampling;
+  std::string source;
+};
+
+// What the makers recommend for their reasoning models, for files that do not say it themselves.
+Recommendation family_recommendation(std::string_view name, std::string_view architecture) {
+  if (contains_folded(name, "r1distill") || contains_folded(name, "deepseekr1")) {
+    return {{.temperature = 0.6F, .top_p = 0.95F}, "DeepSeek-R1 family"};
+  }
+  if (contains_folded(name, "phi4")) return {{.temperature = 0.8F, .top_p = 0.95F}, "Phi-4 reasoning family"};
+  const SamplingOptions qwen = {.temperature = 0.6F, .top_k = 20, .top_p = 0.95F};
+  if (architecture.starts_with("qwen3") && contains_folded(name, "qwen3")) return {qwen, "Qwen3 family"};
+  if (contains_folded(name, "qwq")) return {qwen, "QwQ family"};
+  return {{}, "defaults"};
+}
+
+// The file's own words win over its family's.
+Recommendation recommendation(const llama_model* model, std::string_view name, std::string_view architecture) {
+  Recommendation out = family_recommendation(name, architecture);
+  SamplingOptions& sampling = out.sampling;
+  bool said = false;
+  const auto take = [&](llama_model_meta_key key, auto is_valid, auto& target) {
+    const auto value = metadata_number(model, key);
+    if (!value || !is_valid(*value)) return;
+    target = static_cast<std::remove_reference_t<decltype(target)>>(*value);
+    said = true;
+  };
+  take(
+      LLAMA_MODEL_META_KEY_SAMPLING_TEMP, [](float v) { return v >= 0 && std::isfinite(v); }, sampling.temperature);
+  take(
+      LLAMA_MODEL_META_KEY_SAMPLING_TOP_K, [](float v) { return v >= 0 && v < 0x1p31F; }, sampling.top_k);
+  take(
+      LLAMA_MODEL_META_KEY_SAMPLING_TOP_P, [](float v) { return v > 0 && v <= 1; }, sampling.top_p);
+  take(
+      LLAMA_MODEL_META_KEY_SAMPLING_MIN_P, [](float v) { return v >= 0 && v <= 1; }, sampling.min_p);
+  if (said) out.source = out.source == "defaults" ? "model file" : "model file, else " + out.source;
+  return out;
+}
+
+}  // namespace
+
+LlamaModel::LlamaModel(const LlamaModelOptions& options) : impl_(std::make_unique<Impl>()) {
+  initialise_llama();
+  impl_->path = options.path;
+  impl_->facts = read_gguf(options.path);
+
+  llama_model_params params = llama_model_default_params();
+  std::array<ggml_backend_dev_t, 1> no_devices = {nullptr};
+  const bool use_gpu = options.gpu_layers != 0 && has_gpu();
+  params.n_gpu_layers = use_gpu ? options.gpu_layers : 0;
+  if (!use_gpu) params.devices = no_devices.data();  // else a GPU would still be used for large batches
+  struct Progress {
+    const std::function<bool(float)>* report;
+    bool aborted = false;
+  } progress{&options.on_load};
+  if (options.on_load) {
+    params.progress_callback_user_data = &progress;
+    params.progress_callback = [](float done, void* data) {
+      auto* state = static_cast<Progress*>(data);
+      state->aborted = !(*state->report)(done);
+      return !state->aborted;
+    };
+  }
+
+  const std::int64_t available_before = available_memory();
+  forget_llama_errors();
+  std::string why;
+  try {
+    impl_->model.reset(llama_model_load_from_file(options.path.c_str(), params));
+  } catch (const std::exception& error) {
+    why = error.what();
+  }
+  if (progress.aborted) throw Error(options.path + ": loading was cancelled");
+  if (!impl_->model) {
+    if (why.empty()) why = last_llama_error();
+    throw Error(fmt::format("{}: cannot load the model{}", options.path, why.empty() ? why : ": " + why));
+  }
+  check_kind(impl_->model.get(), *impl_);
+  impl_->on_gpu = use_gpu;
+  const std::int64_t taken = std::max<std::int64_t>(0, available_before - available_memory());
+  impl_->mapped_bytes = std::max<std::int64_t>(0, size_bytes() - taken);
+  impl_->vocabulary = std::make_unique<LlamaVocabulary>(impl_->model.get(), impl_->facts, options.path);
+  if (impl_->vocabulary->size() < 1) throw Error(options.path + ": the model has no vocabulary");
+}
+
+LlamaModel::~LlamaModel() = default;
+
+const Vocabulary& LlamaModel::vocabulary() const { return *impl_->vocabulary; }
+
+std::string LlamaModel::name() const {
+  const std::string& name = impl_->facts.name;
+  return printable(name.empty() ? std::filesystem::path(impl_->path).stem().string() : name);
+}
+
+std::string LlamaModel::architecture() const { return impl_->facts.architecture; }
+
+std::string LlamaModel::description() const { return printable(impl_->facts.description); }
+
+int LlamaModel::training_context() const { return llama_model_n_ctx_train(impl_->model.get()); }
+
+std::int64_t LlamaModel::parameters() const {
+  return static_cast<std::int64_t>(llama_model_n_params(impl_->model.get()));
+}
+
+std::int64_t LlamaModel::size_bytes() const { return static_cast<std::int64_t>(llama_model_size(impl_->model.get())); }
+
+SamplingOptions LlamaModel::recommended_sampling() const {
+  return recommendation(impl_->model.get(), name(), architecture()).sampling;
+}
+
+std::string LlamaModel::sampling_source() const {
+  return recommendation(impl_->model.get(), name(), architecture()).source;
+}
+
+}  // namespace dts

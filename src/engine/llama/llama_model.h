@@ -1,0 +1,30 @@
+// What the engine needs of a loaded model beyond the public interface.
+#pragma once
+
+#include <llama.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "dts/llama.h"
+#include "engine/llama/gguf_file.h"
+#include "engine/llama/llama_vocabulary.h"
+
+namespace dts {
+
+struct LlamaModelDeleter {
+  void operator()(llama_model* model) const { llama_model_free(model); }
+};
+using LlamaModelPtr = std::unique_ptr<llama_model, LlamaModelDeleter>;
+
+struct LlamaModel::Impl {
+  std::string path;
+  GgufFacts facts;
+  LlamaModelPtr model;
+  bool on_gpu = false;            // some layers are on a GPU
+  std::int64_t mapped_bytes = 0;  // weights in mapped pages: memory that looks available and is not
+  std::unique_ptr<LlamaVocabulary> vocabulary;
+};
+
+}  // namespace dts

@@ -1,0 +1,21 @@
+// From the rows of a table to the questions of one dataset.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "eval/datasets/dataset.h"
+#include "eval/datasets/table.h"
+
+namespace dts::eval {
+
+// The names under which people's files have the dataset's columns, all that are worth reading.
+std::vector<std::string> wanted_columns(const DatasetInfo& info, const DatasetOptions& options);
+
+// One question a row, checked; for LiveBench those of the release. `first_number` numbers the rows of a file without
+// ids. Throws Error naming the columns that are missing and those there are, or the row and column that is wrong.
+std::vector<Question> read_questions(const DatasetInfo& info, const Table& table, const DatasetOptions& options,
+                                     std::size_t first_number);
+
+}  // namespace dts::eval

@@ -1,0 +1,36 @@
+// What a trajectory answers, and whether it is right: by the rules that each dataset's own scorers use.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "eval/datasets/dataset.h"
+
+namespace dts::eval {
+
+struct Grade {
+  double score = 0;        // 0 to 1; between them only where LiveBench gives partial credit
+  bool extracted = false;  // an answer was found, right or wrong
+  std::string answer;      // as answer_for_vote() has it; empty: none
+};
+
+// The answer in one form for equal answers, so that votes can be counted by comparing strings; empty when there is
+// none. It depends on what kind of answer the question wants, never on the right answer.
+//
+// Thinking does not answer: only what follows the last </think> is read, whether or not the opening tag is in the text.
+// When thinking never ends, the last box in it counts, and for choices a stated letter, as it does where scorers read
+// the whole text.
+//   integer, number  the last \boxed{}, else a last line that states the answer ("The answer is 33", "#### 33") or is
+//   one;
+//                    number: else the last number in the text, as GSM8K's scorers do
+//   maths            the last \boxed{}, else the last line
+//   letter           see choice_letter()
+//   LiveBench        see livebench.h
+std::string answer_for_vote(const DatasetInfo& dataset, const Question& question, std::string_view trajectory,
+                            bool opens_thinking);
+
+// Integers and numbers are right when their values are equal, exactly; mathematics when equivalent() says so; letters
+// when they are the same; LiveBench by its own scorers.
+Grade grade(const DatasetInfo& dataset, const Question& question, std::string_view trajectory, bool opens_thinking);
+
+}  // namespace dts::eval

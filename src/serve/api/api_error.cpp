@@ -1,0 +1,69 @@
+#include "serve/api/api_error.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "text/utf8.h"
+
+namespace dts::serve {
+namespace {
+
+using namespace text;
+
+std::string_view type_of(int status) {
+  switch (status) {
+    case 401:
+      return "authentication_error";
+    case 403:
+      return "permission_error";
+    case 404:
+      return "not_found_error";
+    case 429:
+      return "rate_limit_error";
+    case 503:
+      return "service_unavailable_error";
+    default:
+      return status >= 500 ? "server_error" : "invalid_request_error";
+  }
+}
+
+}  // namespace
+
+std::string error_json(int status, std::string_view message, std::string_view param, std::string_view code) {
+  const auto or_null = [](std::string_view text) {
+    return text.empty() ? nlohmann::ordered_json() : nlohmann::ordered_json(text::valid_utf8(text));
+  };
+  nlohmann::ordered_json error;
+  error["message"] = text::valid_utf8(message);
+  error["type"] = type_of(status);
+  error["param"] = or_null(param);
+  error["code"] = or_null(code);
+  return nlohmann::ordered_json{{"error", std::move(error)}}.dump();
+}
+
+HttpResponse error_response(const ApiError& error) {
+  HttpResponse response;
+  response.status = error.status();
+  response.body = error_json(error.status(), error.what(), error.param(), error.code());
+  response.headers = error.headers();
+  // Two seconds: about what a queued request takes to leave the queue of a busy server.
+  if (error.status() == 429 || error.status() == 503) response.headers.emplace_back("Retry-After", "2");
+  return response;
+}
+
+void require_method(const HttpRequest& request, std::initializer_list<std::string_view> methods) {
+  const auto has = [&](std::string_view method) {
+    return std::find(methods.begin(), methods.end(), method) != methods.end();
+  };
+  if (has(request.method) || (request.method == "HEAD" && has("GET"))) return;
+  std::string list;
+  for (const std::string_view method : methods) {
+    list += (list.empty() ? "" : ", ") + std::string(method);
+    if (method == "GET") list += ", HEAD";
+  }
+  throw ApiError(405, fmt::format("this path takes {}", list), {}, "method_not_allowed").with_header("Allow", list);
+}
+
+}  // namespace dts::serve

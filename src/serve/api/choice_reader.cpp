@@ -1,0 +1,47 @@
+#include "serve/api/choice_reader.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace dts::serve {
+
+std::size_t count_characters(std::string_view bytes) {
+  return static_cast<std::size_t>(std::count_if(
+      bytes.begin(), bytes.end(), [](char byte) { return (static_cast<unsigned char>(byte) & 0xC0U) != 0x80U; }));
+}
+
+ChoiceReader::ChoiceReader(std::shared_ptr<const Run> run, bool with_tokens)
+    : run_(std::move(run)), with_tokens_(with_tokens), text_(run_->options().text) {}
+
+ChoiceReader::Delta ChoiceReader::read() {
+  Delta delta;
+  std::vector<ShownToken> shown;
+  delta.done = run_->shown_tokens(read_, shown);
+  read_ += shown.size();
+  for (ShownToken& token : shown) {
+    text_.feed(token.piece);
+    const std::size_t begin = std::exchange(bytes_, bytes_ + token.piece.size());
+    if (!with_tokens_) token = {};
+    waiting_.push_back({std::move(token), begin, bytes_});
+  }
+  if (delta.done) text_.finish();
+  delta.reasoning = text_.take_reasoning();
+  delta.content = text_.take_content();
+
+  // Tokens are told with the last byte of theirs, or, where a stop string or the end cut them, with what is left.
+  delta.text_offset = offset_;
+  offset_ += count_characters(delta.content);
+  std::size_t told = 0;
+  for (; told < waiting_.size(); ++told) {
+    Placed& placed = waiting_[told];
+    const bool in_content = placed.end > text_.content_begin() && placed.begin < text_.content_taken();
+    if (placed.end > text_.content_taken() && !delta.done) break;
+    if (!in_content || placed.begin == placed.end) continue;
+    ++content_tokens_;
+    if (with_tokens_) delta.tokens.push_back(std::move(placed.token));
+  }
+  waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(told));
+  return delta;
+}
+
+}  // namespace dts::serve

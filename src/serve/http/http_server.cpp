@@ -1,0 +1,140 @@
+#include "serve/http/http_server.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <boost/asio/co_spawn.hpp>
+#include <boost/asio/detached.hpp>
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/post.hpp>
+#include <boost/asio/redirect_error.hpp>
+#include <boost/asio/strand.hpp>
+#include <boost/asio/use_awaitable.hpp>
+#include <mutex>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "dts/error.h"
+#include "serve/http/http_connection.h"
+
+namespace dts::serve {
+namespace {
+
+namespace asio = boost::asio;
+using asio::ip::tcp;
+using boost::system::error_code;
+
+asio::ip::address address_of(const std::string& host) {
+  error_code error;
+  auto address = asio::ip::make_address(host == "localhost" ? "127.0.0.1" : host, error);
+  if (error) {
+    throw usage_error(fmt::format("--host is '{}': it must be an IP address, such as 127.0.0.1, ::1 or 0.0.0.0", host));
+  }
+  return address;
+}
+
+}  // namespace
+
+bool is_loopback(const std::string& host) { return address_of(host).is_loopback(); }
+
+class HttpServer::Impl {
+ public:
+  Impl(const HttpServerOptions& options, Service& service) : service_(service), acceptor_(asio::make_strand(context_)) {
+    const tcp::endpoint endpoint(address_of(options.host), options.port);
+    error_code error;
+    acceptor_.open(endpoint.protocol(), error);
+    if (!error) acceptor_.set_option(asio::socket_base::reuse_address(true), error);
+    if (!error) acceptor_.bind(endpoint, error);
+    if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
+    if (error) {
+      throw Error(
+          fmt::format("--host {} --port {}: cannot listen there: {}", options.host, options.port, error.message()));
+    }
+    port_ = acceptor_.local_endpoint().port();
+    asio::co_spawn(acceptor_.get_executor(), accept(), asio::detached);
+    for (int i = 0; i < options.threads; ++i) {
+      threads_.emplace_back([this] { context_.run(); });
+    }
+  }
+
+  ~Impl() {
+    context_.stop();
+    for (std::thread& thread : threads_) thread.join();
+  }
+
+  std::uint16_t port() const { return port_; }
+
+  void drain() {
+    draining_ = true;
+    asio::post(acceptor_.get_executor(), [this] {
+      error_code ignored;
+      acceptor_.close(ignored);
+    });
+    const std::scoped_lock lock(mutex_);
+    for (const auto& connection : connections_) connection->drain();
+  }
+
+  std::size_t connections() const {
+    const std::scoped_lock lock(mutex_);
+    return connections_.size();
+  }
+
+ private:
+  asio::awaitable<void> accept() {
+    while (!draining_) {
+      error_code error;
+      tcp::socket socket(asio::make_strand(context_));
+      co_await acceptor_.async_accept(socket, asio::redirect_error(asio::use_awaitable, error));
+      if (error == asio::error::operation_aborted || !acceptor_.is_open()) co_return;
+      if (error) {
+        // Out of file descriptors, most likely: some will be free in a moment.
+        spdlog::warn("cannot accept a connection: {}", error.message());
+        asio::steady_timer pause(acceptor_.get_executor(), std::chrono::milliseconds(100));
+        co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, error));
+        continue;
+      }
+      socket.set_option(tcp::no_delay(true), error);
+      start(std::make_shared<HttpConnection>(std::move(socket), service_, draining_));
+    }
+  }
+
+  void start(const std::shared_ptr<HttpConnection>& connection) {
+    std::size_t count = 0;
+    {
+      const std::scoped_lock lock(mutex_);
+      connections_.insert(connection);
+      count = connections_.size();
+    }
+    const bool too_many = count > service_.limits().connections;
+    asio::co_spawn(
+        connection->executor(),
+        [connection, too_many] { return too_many ? connection->turn_away() : connection->serve(); },
+        [this, connection](const std::exception_ptr&) {
+          const std::scoped_lock lock(mutex_);
+          connections_.erase(connection);
+        });
+  }
+
+  Service& service_;
+  asio::io_context context_;
+  tcp::acceptor acceptor_;  // used on its own strand only, once it listens
+  std::uint16_t port_ = 0;
+  std::atomic<bool> draining_ = false;
+  mutable std::mutex mutex_;
+  std::set<std::shared_ptr<HttpConnection>> connections_;
+  std::vector<std::thread> threads_;
+};
+
+HttpServer::HttpServer(const HttpServerOptions& options, Service& service)
+    : impl_(std::make_unique<Impl>(options, service)) {}
+
+HttpServer::~HttpServer() = default;
+
+std::uint16_t HttpServer::port() const { return impl_->port(); }
+
+void HttpServer::drain() { impl_->drain(); }
+
+std::size_t HttpServer::connections() const { return impl_->connections(); }
+
+}  // namespace dts::serve

@@ -1,8 +1,0 @@
-// In place of the page, where the program is built without it.
-#include "serve/assets.h"
-
-namespace dts::serve {
-
-std::span<const Asset> page_assets() { return {}; }
-
-}  // namespace dts::serve

@@ -1,0 +1,236 @@
+// Many searches on one engine: admission, fairness, cancellation, failure, and calls from other threads.
+#include "dts/scheduler.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <stdexcept>
+#include <thread>
+
+#include "dts/error.h"
+#include "support/scripted_engine.h"
+
+namespace dts {
+namespace {
+
+constexpr int kVocab = 16;
+constexpr Token kEnd = 1;
+
+SearchText text() {
+  return {[](Token token) { return token == kEnd; }, [](std::span<const Token>) { return std::string("x"); }};
+}
+
+// A model that never ends: only budgets and cancellation stop it.
+void endless(std::span<const Token>, std::span<float> logits) {
+  std::fill(logits.begin(), logits.end(), -30.0F);
+  logits[5] = 10.0F;
+}
+
+std::shared_ptr<Search> search_of(std::string_view method, int max_tokens, int votes = 8, std::size_t prompt = 3) {
+  MethodOptions options;
+  options.votes = votes;
+  SearchOptions search;
+  search.method = make_method(method, options);
+  search.max_tokens = max_tokens;
+  return std::make_shared<Search>(std::vector<Token>(prompt, 2), search, text(), kVocab);
+}
+
+Job job(std::shared_ptr<Search> search, std::function<void(const JobTimes&)> on_done = nullptr) {
+  return {.search = std::move(search), .max_seconds = 0, .on_prefill = nullptr, .on_done = std::move(on_done)};
+}
+
+ScriptedEngineOptions sized(int max_branches) {
+  ScriptedEngineOptions options;
+  options.n_vocab = kVocab;
+  options.max_branches = max_branches;
+  return options;
+}
+
+TEST(Scheduler, CancelTakesOneStepAndFreesTheBranches) {
+  ScriptedEngine engine(sized(8), endless);
+  Scheduler scheduler(engine);
+  auto search = search_of("self-consistency", 1000);
+  bool done = false;
+  const JobId id = scheduler.submit(job(search, [&](const JobTimes&) {
+    done = true;
+    EXPECT_EQ(engine.open_branches(), 0);
+  }));
+  for (int i = 0; i < 10; ++i) scheduler.step();
+  EXPECT_EQ(engine.open_branches(), 8);
+  const int steps = engine.steps();
+  scheduler.cancel(id);
+  scheduler.step();
+  EXPECT_TRUE(done);
+  EXPECT_EQ(engine.steps(), steps);
+  EXPECT_EQ(search->outcome().reason, StopReason::kCancelled);
+  EXPECT_TRUE(scheduler.idle());
+  EXPECT_FALSE(scheduler.step());
+}
+
+TEST(Scheduler, CancelReachesQueuedAndPrefillingSearches) {
+  ScriptedEngine engine(sized(8), endless);
+  Scheduler scheduler(engine);
+  auto running = search_of("self-consistency", 20, 8, 100);
+  auto queued = search_of("self-consistency", 20);
+  const JobId first = scheduler.submit(job(running));
+  const JobId second = scheduler.submit(job(queued));
+  scheduler.step();
+  EXPECT_EQ(running->step(), 0);  // a hundred tokens of prompt, four a chunk
+  scheduler.cancel(second);
+  scheduler.cancel(first);
+  scheduler.cancel(12345);
+  scheduler.step();
+  EXPECT_EQ(queued->outcome().reason, StopReason::kCancelled);
+  EXPECT_EQ(running->outcome().reason, StopReason::kCancelled);
+  EXPECT_EQ(engine.open_branches(), 0);
+  EXPECT_TRUE(scheduler.idle());
+}
+
+TEST(Scheduler, EverySearchIsInEveryStep) {
+  ScriptedEngine engine(sized(6), endless);
+  Scheduler scheduler(engine);
+  std::vector<std::shared_ptr<Search>> searches;
+  for (int i = 0; i < 3; ++i) {
+    searches.push_back(search_of("self-consistency", 50, 2, 1));
+    scheduler.submit(job(searches.back()));
+  }
+  for (int i = 0; i < 10; ++i) scheduler.step();
+  for (const auto& search : searches) EXPECT_GE(search->step(), 7);
+}
+
+TEST(Scheduler, ALongPromptDoesNotHoldUpWhoDecodes) {
+  ScriptedEngine engine(sized(2), endless);
+  Scheduler scheduler(engine);
+  auto decoding = search_of("standard", 200, 1, 1);
+  scheduler.submit(job(decoding));
+  scheduler.step();
+  auto late = search_of("standard", 10, 1, 401);
+  std::vector<int> progress;
+  Job with_progress = job(late);
+  with_progress.on_prefill = [&](const JobProgress& p) { progress.push_back(p.prefilled); };
+  scheduler.submit(std::move(with_progress));
+  const int before = decoding->step();
+  for (int i = 0; i < 50; ++i) scheduler.step();
+  EXPECT_EQ(decoding->step(), before + 50);
+  EXPECT_EQ(late->step(), 0);
+  ASSERT_EQ(progress.size(), 50U);
+  EXPECT_EQ(progress.back(), 200);
+  scheduler.run();
+  EXPECT_EQ(progress.size(), 100U);
+}
+
+TEST(Scheduler, FirstComeFirstServedWithinTheEnginesRoom) {
+  ScriptedEngine engine(sized(8), endless);
+  Scheduler scheduler(engine);
+  scheduler.submit(job(search_of("self-consistency", 10, 6, 1)));
+  auto wide = search_of("self-consistency", 5, 8, 1);
+  auto narrow = search_of("self-consistency", 5, 2, 1);
+  scheduler.submit(job(wide));
+  scheduler.submit(job(narrow));
+  for (int i = 0; i < 8; ++i) scheduler.step();
+  // The narrow one would fit beside the first, but may not overtake the wide one.
+  EXPECT_EQ(narrow->step(), 0);
+  EXPECT_EQ(wide->step(), 0);
+  scheduler.run();
+  EXPECT_TRUE(wide->done());
+  EXPECT_TRUE(narrow->done());
+  EXPECT_EQ(engine.peak_branches(), 8);
+}
+
+TEST(Scheduler, RefusesWhatCanNeverFit) {
+  ScriptedEngineOptions options = sized(4);
+  options.context_length = 50;
+  ScriptedEngine engine(options, endless);
+  Scheduler scheduler(engine);
+  EXPECT_THROW(scheduler.submit(job(search_of("self-consistency", 10, 5))), Error);
+  EXPECT_THROW(scheduler.submit(job(search_of("standard", 10, 1, 41))), Error);
+  EXPECT_NO_THROW(scheduler.submit(job(search_of("standard", 10, 1, 40))));
+  scheduler.run();
+}
+
+TEST(Scheduler, AFailingDeviceEndsTheSearchesInTheStepWithItsWords) {
+  ScriptedEngine engine(sized(8), endless);
+  Scheduler scheduler(engine);
+  auto first = search_of("self-consistency", 100, 4, 1);
+  auto second = search_of("self-consistency", 100, 4, 1);
+  scheduler.submit(job(first));
+  scheduler.submit(job(second));
+  for (int i = 0; i < 5; ++i) scheduler.step();
+  engine.before_step = [] { throw std::runtime_error("the device is on fire"); };
+  scheduler.step();
+  for (const auto& search : {first, second}) {
+    EXPECT_EQ(search->outcome().reason, StopReason::kFailed);
+    EXPECT_EQ(search->outcome().error, "the device is on fire");
+  }
+  EXPECT_EQ(engine.open_branches(), 0);
+  engine.before_step = nullptr;
+  auto third = search_of("standard", 5, 1, 1);
+  scheduler.submit(job(third));
+  scheduler.run();
+  EXPECT_EQ(third->outcome().reason, StopReason::kNothingLive);
+}
+
+TEST(Scheduler, ATimeBudgetReturnsWhatThereIs) {
+  ScriptedEngine engine(sized(1), endless);
+  Scheduler scheduler(engine);
+  auto search = search_of("standard", 4000, 1, 1);
+  Job limited = job(search);
+  limited.max_seconds = 1e-9;
+  scheduler.submit(std::move(limited));
+  scheduler.run();
+  EXPECT_EQ(search->outcome().reason, StopReason::kTimeBudget);
+  EXPECT_EQ(search->outcome().account.unique_tokens, 1);
+}
+
+TEST(Scheduler, CallbacksMaySubmitAndCancel) {
+  ScriptedEngine engine(sized(2), endless);
+  Scheduler scheduler(engine);
+  int finished = 0;
+  std::function<void(const JobTimes&)> again = [&](const JobTimes&) {
+    if (++finished < 20) scheduler.submit(job(search_of("standard", 3, 1, 1), again));
+  };
+  scheduler.submit(job(search_of("standard", 3, 1, 1), again));
+  scheduler.run();
+  EXPECT_EQ(finished, 20);
+
+  auto self_cancelling = search_of("standard", 1000, 1, 1);
+  JobId id = 0;
+  self_cancelling->on_event = [&](const SearchEvent& event) {
+    if (event.step == 4) scheduler.cancel(id);
+  };
+  id = scheduler.submit(job(self_cancelling));
+  scheduler.run();
+  EXPECT_EQ(self_cancelling->outcome().reason, StopReason::kCancelled);
+  EXPECT_EQ(self_cancelling->outcome().account.steps, 4);
+}
+
+TEST(Scheduler, SubmitAndCancelFromOtherThreads) {
+  ScriptedEngine engine(sized(8), endless);
+  Scheduler scheduler(engine);
+  constexpr int kThreads = 4;
+  constexpr int kJobs = 50;
+  std::atomic<int> done = 0;
+  std::atomic<int> submitting = kThreads;
+  std::vector<std::thread> clients;
+  for (int t = 0; t < kThreads; ++t) {
+    clients.emplace_back([&, t] {
+      for (int i = 0; i < kJobs; ++i) {
+        const JobId id =
+            scheduler.submit(job(search_of("self-consistency", 6, 3, 5), [&](const JobTimes&) { ++done; }));
+        if ((i + t) % 3 == 0) scheduler.cancel(id);
+      }
+      --submitting;
+    });
+  }
+  while (submitting > 0 || !scheduler.idle()) {
+    if (!scheduler.step()) std::this_thread::yield();
+  }
+  for (std::thread& client : clients) client.join();
+  EXPECT_EQ(done, kThreads * kJobs);
+  EXPECT_EQ(engine.open_branches(), 0);
+}
+
+}  // namespace
+}  // namespace dts

@@ -1,0 +1,419 @@
+#include "dts/draw.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cstddef>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <span>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "draw/labels.h"
+#include "draw/tree_layout.h"
+#include "support/markup_check.h"
+#include "support/synthetic_tree.h"
+#include "text/display.h"
+#include "text/markup.h"
+#include "text/numbers.h"
+#include "text/utf8.h"
+
+namespace dts {
+namespace {
+
+using test::SyntheticShape;
+
+// Every shape that a picture has to stand.
+std::vector<std::pair<std::string, TreeDocument>> documents() {
+  std::vector<std::pair<std::string, TreeDocument>> all;
+  const auto add = [&all](const std::string& name, const SyntheticShape& shape) {
+    all.emplace_back(name, test::synthetic_tree(shape));
+  };
+  SyntheticShape shape;
+  add("plain", shape);
+  shape.branches = 48, shape.decision_every = 10, shape.shortest = 60, shape.finish_every = 120;
+  add("wide", shape);
+  shape = {};
+  shape.branches = 24, shape.k = 2, shape.decision_every = 8, shape.shortest = 80, shape.trunk = 0.97;
+  add("deep", shape);
+  shape = {};
+  shape.k = 1;
+  add("chain", shape);
+  shape.roots = 8;
+  add("roots", shape);
+  shape = {};
+  shape.finishes = false, shape.max_tokens = 60;
+  add("exhausted", shape);
+  shape = {};
+  shape.finishes = false, shape.steps = 30;
+  add("cut", shape);
+  shape = {};
+  shape.branches = 20, shape.decision_every = 6, shape.first_decision = 2, shape.last_decision = 40;
+  shape.shortest = 20, shape.finish_every = 18, shape.straggler = true, shape.max_tokens = 4000,
+  shape.stop_after = 10000;
+  add("unequal", shape);
+  shape = {};
+  shape.hostile = test::kHostileText;
+  add("hostile", shape);
+
+  TreeDocument empty = test::small_tree();
+  empty.tree = {};
+  empty.texts = {};
+  empty.outcome = {};
+  all.emplace_back("empty", empty);
+  empty.tree.add_root();
+  empty.texts.resize(1);
+  all.emplace_back("nothing generated", empty);
+  return all;
+}
+
+TEST(DrawText, Golden) {
+  EXPECT_EQ(draw_text(test::small_tree()),
+            R"(What is 12 × 34? Please reason step by step, and put your final answer within \boxed{}.
+synthetic 1.5B q8_0 · dts-stable · K 3 · cap 5 · B 4 · VE ≥ 1.5, H ≤ 2.5 · T 0.6 · seed 782
+8 trajectories · 4 finished · 2 exhausted · 2 cut · 4 decisions
+85 unique of 204 tokens (2.40× shared)
+
+                                                      tokens      H     VE
+prompt                                                    34
+└─ ; But n a product. even a each Wait.                   11   1.78   3.42  ◆ 3 ways at 11
+   ├─  62% so then case the add                            6                ✔ 398
+   ├─  24% term. suppose 12 suppose not the n              9                ✔ 408 ★
+   └─   7% so the be first                                 4   2.18   3.97  ◆ 3 ways at 15
+      ├─  46% first both times small … us times           15                ✘ exhausted
+      ├─  35% again                                        2                ✔ 1/2
+      └─  12% n we product so                              4   1.51   2.06  ◆ 3 ways at 19
+         ├─  65% small gives the us … we 408 add          11                ✘ exhausted
+         ├─  17% one carry sum other … which              10   2.36   3.94  ◆ 2 ways at 29
+         │  ├─  62% n                                      1                ╌ cut
+         │  └─  23% each                                   1                ╌ cut
+         └─  12% that which 12 a … of carry               11                ✔ 408
+
+answer  408
+        2 of 4 votes; enough trajectories finished
+votes   408  ██ 2
+        398  █ 1
+        1/2  █ 1
+)");
+}
+
+TEST(DrawText, GoldenInAscii) {
+  EXPECT_EQ(draw_text(test::small_tree(), {.width = 80, .unicode = false}),
+            R"(What is 12 x 34? Please reason step by step, and put your final answer within \~
+synthetic 1.5B q8_0 | dts-stable | K 3 | cap 5 | B 4 | VE >= 1.5, H <= 2.5
+T 0.6 | seed 782
+8 trajectories | 4 finished | 2 exhausted | 2 cut | 4 decisions
+85 unique of 204 tokens (2.40x shared)
+
+                                      tokens      H     VE
+prompt                                    34
+`- ; But n a product. ~ each Wait.        11   1.78   3.42  * 3 ways at 11
+   +-  62% so then case the add            6                = 398
+   +-  24% term. suppose ~ the n           9                = 408 <<
+   `-   7% so the be first                 4   2.18   3.97  * 3 ways at 15
+      +-  46% first both times smal~      15                x exhausted
+      +-  35% again                        2                = 1/2
+      `-  12% n we product so              4   1.51   2.06  * 3 ways at 19
+         +-  65% small gives the us~      11                x exhausted
+         +-  17% one carry sum othe~      10   2.36   3.94  * 2 ways at 29
+         |  +-  62% n                      1                ~ cut
+         |  `-  23% each                   1                ~ cut
+         `-  12% that which 12 a su~      11                = 408
+
+answer  408
+        2 of 4 votes; enough trajectories finished
+votes   408  ## 2
+        398  # 1
+        1/2  # 1
+)");
+}
+
+TEST(DrawText, NoLineIsTooLong) {
+  for (const auto& [name, document] : documents()) {
+    for (const int width : {60, 61, 80, 81, 100, 101, 160, 161}) {
+      std::istringstream lines(draw_text(document, {.width = width, .unicode = width % 2 == 0}));
+      for (std::string line; std::getline(lines, line);) {
+        EXPECT_LE(text::display_width(line), width) << name << ": " << line;
+        EXPECT_FALSE(line.ends_with(' ')) << name << ": " << line;
+      }
+    }
+  }
+}
+
+TEST(DrawText, SendsATerminalNothingOfTheModels) {
+  for (const bool colour : {false, true}) {
+    for (const auto& [name, document] : documents()) {
+      const std::string text = draw_text(document, {.colour = colour});
+      for (std::size_t at = 0; at < text.size();) {
+        const text::Character character = text::decode_utf8(text, at);
+        ASSERT_TRUE(character.valid) << name;
+        const bool ours = colour && text.substr(at, 2) == "\x1b[" && text.find('m', at) - at <= 6;
+        ASSERT_TRUE(character.code >= 0x20 || character.code == '\n' || ours) << name << " at byte " << at;
+        ASSERT_TRUE(character.code < 0x7F || character.code >= 0xA0) << name;
+        ASSERT_TRUE(character.code < 0x202A || character.code > 0x202E) << name;
+        at += character.size;
+      }
+      EXPECT_EQ(text.find("\x1b[0m") != std::string::npos, colour);
+      EXPECT_EQ(text.find("\x1b[31mno"), std::string::npos);
+    }
+  }
+}
+
+TEST(DrawText, AsciiIsAscii) {
+  for (const auto& [name, document] : documents()) {
+    for (const char c : draw_text(document, {.unicode = false})) {
+      ASSERT_TRUE(c == '\n' || (c >= ' ' && c < '\x7f')) << name;
+    }
+  }
+}
+
+TEST(DrawText, ShowsEverySegmentDecisionAndAnswer) {
+  for (const auto& [name, document] : documents()) {
+    const std::string text = draw_text(document, {.width = 200});
+    const auto count = [&text](std::string_view what) {
+      std::size_t n = 0;
+      for (std::size_t at = text.find(what); at != std::string::npos; at = text.find(what, at + 1)) ++n;
+      return n;
+    };
+    EXPECT_EQ(count("├") + count("└"), document.tree.segments().size()) << name;
+    EXPECT_EQ(count("◆"), document.tree.decisions()) << name;
+    EXPECT_EQ(count("✔"), document.outcome.finished.size()) << name;
+    EXPECT_EQ(count("★"), document.outcome.best_leaf == kNoSegment ? 0U : 1U) << name;
+  }
+}
+
+TEST(DrawSvg, IsWellFormed) {
+  const std::set<std::string> elements = {"svg", "title", "style", "rect", "text", "tspan", "g", "path", "circle"};
+  for (const auto& [name, document] : documents()) {
+    const test::MarkupCheck check = test::check_markup(draw_svg(document), false);
+    EXPECT_EQ(check.error, "") << name;
+    for (const test::MarkupTag& tag : check.tags) {
+      EXPECT_TRUE(elements.contains(tag.name)) << name << ": " << tag.name;
+      for (const std::string& attribute : tag.attributes) EXPECT_NE(attribute.substr(0, 2), "on") << name;
+    }
+  }
+}
+
+TEST(DrawSvg, HasALineForEverySegment) {
+  for (const auto& [name, document] : documents()) {
+    const std::string svg = draw_svg(document);
+    for (std::size_t id = 0; id < document.tree.segments().size(); ++id) {
+      const bool best = document.outcome.best_leaf == static_cast<SegmentId>(id);
+      const std::string state(draw::state_label(document.tree.segments()[id].state));
+      EXPECT_NE(svg.find("<g class=\"segment " + state + (best ? " best" : "")), std::string::npos) << name;
+      EXPECT_NE(svg.find("data-id=\"" + std::to_string(id) + "\""), std::string::npos) << name << " " << id;
+    }
+    EXPECT_EQ(svg.find("nan"), std::string::npos) << name;
+  }
+}
+
+TEST(DrawHtml, IsWellFormedAndHarmless) {
+  const std::set<std::string> elements = {
+      "html", "head", "meta", "title",   "style",   "body", "header", "h1",     "p",        "small", "section", "div",
+      "svg",  "rect", "text", "tspan",   "g",       "path", "circle", "aside",  "noscript", "h2",    "table",   "tr",
+      "th",   "td",   "span", "details", "summary", "pre",  "code",   "footer", "script",   "button"};
+  for (const auto& [name, document] : documents()) {
+    const std::string html = draw_html(document);
+    const test::MarkupCheck check = test::check_markup(html, true);
+    EXPECT_EQ(check.error, "") << name;
+    std::size_t scripts = 0;
+    for (const test::MarkupTag& tag : check.tags) {
+      EXPECT_TRUE(elements.contains(tag.name)) << name << ": " << tag.name;
+      scripts += tag.name == "script" ? 1U : 0U;
+      for (const std::string& attribute : tag.attributes) {
+        EXPECT_NE(attribute.substr(0, 2), "on") << name;
+        EXPECT_NE(attribute, "src") << name;
+        EXPECT_NE(attribute, "href") << name;
+      }
+    }
+    EXPECT_EQ(scripts, 2U) << name;  // the data and ours
+    EXPECT_NE(html.find("default-src 'none'"), std::string::npos);
+  }
+}
+
+TEST(DrawHtml, CarriesTheTextOfEverySegment) {
+  for (const auto& [name, document] : documents()) {
+    const std::string html = draw_html(document);
+    const std::string_view opening = "<script type=\"application/json\" id=\"tree-data\">";
+    const std::size_t begin = html.find(opening) + opening.size();
+    const std::string_view data = std::string_view(html).substr(begin, html.find("</script>", begin) - begin);
+    EXPECT_EQ(data.find_first_of("<>&"), std::string_view::npos) << name;
+    const nlohmann::json segments = nlohmann::json::parse(data);
+    ASSERT_EQ(segments.size(), document.tree.segments().size()) << name;
+    for (std::size_t id = 0; id < segments.size(); ++id) {
+      const SegmentText& text = document.texts[id];
+      ASSERT_EQ(segments[id]["pieces"].size(), text.ends.size());
+      ASSERT_EQ(segments[id]["entropy"].get<std::string>().size(), text.ends.size());
+      for (std::size_t i = 0; i < text.ends.size(); ++i) {
+        EXPECT_EQ(segments[id]["pieces"][i], text::printable(text.piece(i))) << name;
+      }
+      EXPECT_EQ(segments[id]["parent"], document.tree.segments()[id].parent);
+      EXPECT_EQ(segments[id]["children"], document.tree.segments()[id].children);
+    }
+  }
+}
+
+// Graphviz' own words: identifiers, quoted strings, a few signs.
+TEST(DrawDot, IsBalanced) {
+  for (const auto& [name, document] : documents()) {
+    const std::string dot = draw_dot(document);
+    int braces = 0;
+    int brackets = 0;
+    bool quoted = false;
+    for (std::size_t at = 0; at < dot.size(); ++at) {
+      const char c = dot[at];
+      if (quoted && c == '\\') {
+        ++at;  // whatever it escapes
+        ASSERT_LT(at, dot.size());
+      } else if (c == '"') {
+        quoted = !quoted;
+      } else if (!quoted) {
+        braces += c == '{' ? 1 : c == '}' ? -1 : 0;
+        brackets += c == '[' ? 1 : c == ']' ? -1 : 0;
+        const bool known = std::isalnum(static_cast<unsigned char>(c)) != 0 ||
+                           std::string_view(" \n{}[]=,;.->_").find(c) != std::string_view::npos;
+        ASSERT_TRUE(known) << name << ": " << dot.substr(at, 40);
+      } else {
+        ASSERT_NE(c, '\n') << name << ": a string over two lines";
+      }
+      ASSERT_GE(braces, 0);
+      ASSERT_GE(brackets, 0);
+    }
+    EXPECT_EQ(braces, 0) << name;
+    EXPECT_EQ(brackets, 0) << name;
+    EXPECT_FALSE(quoted) << name;
+  }
+}
+
+TEST(Layout, OneRowATrajectoryAndNoCrossings) {
+  for (const auto& [name, document] : documents()) {
+    const draw::Layout layout(document.tree, 900);
+    const std::span<const Segment> segments = document.tree.segments();
+    const auto leaves = static_cast<std::size_t>(
+        std::count_if(segments.begin(), segments.end(), [](const Segment& s) { return s.children.empty(); }));
+    EXPECT_EQ(layout.rows, leaves) << name;
+    for (std::size_t fork = 0; fork < segments.size(); ++fork) {
+      if (segments[fork].parent == kNoSegment) continue;
+      const std::size_t from = layout.row[static_cast<std::size_t>(segments[fork].parent)];
+      const std::size_t to = layout.row[fork];
+      EXPECT_EQ(from == to, segments[fork].child_index == 0) << name;
+      // On its way down a fork passes no line that is there already and still goes on.
+      for (std::size_t other = 0; other < segments.size(); ++other) {
+        const bool between = layout.row[other] > from && layout.row[other] < to;
+        EXPECT_FALSE(between && segments[other].start < segments[fork].start) << name;
+      }
+    }
+  }
+}
+
+TEST(Layout, TheScaleKeepsEventsApart) {
+  for (const auto& [name, document] : documents()) {
+    const draw::Layout layout(document.tree, 900);
+    int longest = 0;
+    for (const Segment& segment : document.tree.segments()) longest = std::max(longest, segment.end());
+    EXPECT_EQ(layout.scale.at(0), 0) << name;
+    EXPECT_NEAR(layout.scale.at(longest), longest > 0 ? 900 : 0, 1e-3) << name;
+    for (int position = 1; position <= longest; ++position) {
+      ASSERT_GT(layout.scale.at(position), layout.scale.at(position - 1)) << name;
+    }
+    const std::vector<int> ticks = layout.scale.ticks(60);
+    for (std::size_t i = 1; i < ticks.size(); ++i) {
+      EXPECT_GE(layout.scale.at(ticks[i]) - layout.scale.at(ticks[i - 1]), 60 - 1e-9) << name;
+    }
+  }
+  // Ten events at the start of something long: each still gets its pixels, and the ends stay where they are.
+  std::vector<std::pair<int, double>> gaps = {{100000, 6.0}};
+  for (int position = 1; position <= 10; ++position) gaps.emplace_back(position, 20.0);
+  const draw::Scale scale(gaps, 900);
+  EXPECT_FALSE(scale.is_linear());
+  for (int position = 1; position <= 10; ++position) {
+    EXPECT_GE(scale.at(position) - scale.at(position - 1), 20 - 1e-9);
+  }
+  EXPECT_NEAR(scale.at(100000), 900, 1e-6);
+}
+
+TEST(Drawings, StandTreesOfAnyDepth) {
+  Tree tree;
+  SegmentId trunk = tree.add_root();
+  for (int level = 0; level < 1000; ++level) {
+    tree.append(trunk, {.token = level});
+    const SegmentId first = tree.split(trunk, 2);
+    tree.append(first, {.token = 0});
+    tree.append(first + 1, {.token = 1});
+    tree.close(first, SegmentState::kCut);
+    trunk = first + 1;
+  }
+  tree.close(trunk, SegmentState::kCut);
+  TreeDocument document = test::small_tree();
+  document.outcome = {};
+  document.outcome.best_leaf = trunk;
+  document.tree = tree;
+  document.texts = segment_texts(tree, [](Token token) { return " " + std::to_string(token); });
+  // Neither the stack nor the width of the picture grows with the depth.
+  EXPECT_LT(draw_text(document).size(), 400 * tree.segments().size());
+  EXPECT_EQ(test::check_markup(draw_svg(document), false).error, "");
+  EXPECT_EQ(test::check_markup(draw_html(document), true).error, "");
+  EXPECT_FALSE(draw_dot(document).empty());
+}
+
+TEST(Labels, Numbers) {
+  EXPECT_EQ(text::grouped(0), "0");
+  EXPECT_EQ(text::grouped(-1234567), "-1,234,567");
+  EXPECT_EQ(draw::percent(0), "100%");
+  EXPECT_EQ(draw::percent(-0.5), "61%");
+  EXPECT_EQ(draw::percent(-6), "0.2%");
+  EXPECT_EQ(text::seconds(0.424), "0.42 s");
+  EXPECT_EQ(text::seconds(243), "4 min 03 s");
+  EXPECT_EQ(text::scaled(1234567), "1.23 M");
+}
+
+TEST(Labels, Tokens) {
+  EXPECT_EQ(draw::token_label(" add", 3), "add");
+  EXPECT_EQ(draw::token_label(" ", 3), "␣");
+  EXPECT_EQ(draw::token_label("\n\n", 3), "⏎⏎");
+  EXPECT_EQ(draw::token_label("", 3), "#3");
+  EXPECT_EQ(draw::token_label("\x1b", 3), "␛");
+}
+
+TEST(Labels, SnippetsKeepBothEnds) {
+  EXPECT_EQ(draw::snippet(" one two\nthree ", 40), "one two three");
+  EXPECT_EQ(draw::snippet("one two three four five six seven eight nine ten", 30), "one two three … nine ten");
+  EXPECT_EQ(draw::snippet("one two three", 8), "one two…");
+  EXPECT_EQ(draw::snippet("word", 0), "");
+  const std::string long_text(100000, 'x');
+  for (int width = 0; width < 60; ++width) EXPECT_LE(text::display_width(draw::snippet(long_text, width)), width);
+}
+
+TEST(Unicode, PrintableHoldsNothingThatActs) {
+  EXPECT_EQ(text::printable("a\x1b[31mb"), "a␛[31mb");
+  EXPECT_EQ(text::printable("a\r\nb\tc"), "a\nb\tc");
+  EXPECT_EQ(text::printable("\u202e\xff\u0085\uffff"), "\uFFFD\uFFFD\uFFFD\uFFFD");
+  EXPECT_EQ(text::printable("\xed\xa0\x80"), "\uFFFD\uFFFD\uFFFD");  // a surrogate
+  EXPECT_EQ(text::printable("\xc0\xaf"), "\uFFFD\uFFFD");            // overlong
+  EXPECT_EQ(text::printable("\u00e9\u4e2d\U0001F642"), "\u00e9\u4e2d\U0001F642");
+}
+
+TEST(Unicode, Widths) {
+  EXPECT_EQ(text::display_width("abc"), 3);
+  EXPECT_EQ(text::display_width("\u4e2d\u6587"), 4);
+  EXPECT_EQ(text::display_width("e\u0301"), 1);
+  EXPECT_EQ(text::shorten("\u4e2d\u6587\u4e2d", 4), "\u4e2d…");
+  EXPECT_EQ(text::shorten("abc", 3), "abc");
+  EXPECT_EQ(text::shorten("abcd", 3), "ab…");
+  EXPECT_EQ(text::fit_end("abcd", 3), "bcd");
+  EXPECT_EQ(text::fit_end("a\u4e2d\u6587", 3), "\u6587");
+}
+
+TEST(Markup, Escapes) {
+  EXPECT_EQ(text::escape_markup("<a href='x'>&\"</a>"), "&lt;a href=&#39;x&#39;&gt;&amp;&quot;&lt;/a&gt;");
+  EXPECT_EQ(text::escape_script_string("</script>\"\\\n\u2028\U0001F642"),
+            "\"\\u003c/script\\u003e\\u0022\\u005c\\u000a\\u2028\\ud83d\\ude42\"");
+}
+
+}  // namespace
+}  // namespace dts

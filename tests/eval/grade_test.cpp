@@ -1,0 +1,234 @@
+#include "eval/grade/grade.h"
+
+#include <gtest/gtest.h>
+
+#include <cstddef>
+#include <random>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "support/eval_support.h"
+
+namespace dts::eval {
+namespace {
+
+struct Case {
+  std::string_view gold;
+  std::string_view text;
+  double score;
+  std::string_view answer;
+};
+
+Question with_gold(std::string_view gold) {
+  Question question;
+  question.id = "q";
+  question.answer = gold;
+  return question;
+}
+
+void expect_grades(std::string_view dataset, const std::vector<Case>& cases) {
+  const DatasetInfo& info = find_dataset(dataset);
+  for (const Case& one : cases) {
+    const Grade result = grade(info, with_gold(one.gold), one.text, false);
+    EXPECT_EQ(result.score, one.score) << dataset << ": " << one.gold << "  |  " << one.text;
+    EXPECT_EQ(result.answer, one.answer) << dataset << ": " << one.text;
+    EXPECT_EQ(result.extracted, !one.answer.empty()) << dataset << ": " << one.text;
+  }
+}
+
+TEST(Grade, Aime) {
+  for (const std::string_view dataset : {"aime24", "aime25"}) {
+    expect_grades(dataset, {
+                               {"33", R"(So \boxed{33}.)", 1, "33"},
+                               {"33", R"(\boxed{033})", 1, "33"},
+                               {"33", R"(\boxed{33.0})", 1, "33"},
+                               {"33", R"(\boxed{33^\circ})", 1, "33"},
+                               {"33", R"(\boxed{\text{33}})", 1, "33"},
+                               {"33", R"(\boxed{33 \text{ units}})", 1, "33"},
+                               {"33", R"(\boxed{m+n=33})", 1, "33"},
+                               {"33", R"(\boxed{m+n = 10 + 23 = 33})", 1, "33"},
+                               {"33", R"(\boxed{\frac{66}{2}})", 1, "33"},
+                               {"33", R"(\boxed{34})", 0, "34"},
+                               {"33", R"(\boxed{33.4})", 0, "33.4"},
+                               {"33", R"(\boxed{-33})", 0, "-33"},
+                               {"33", R"(\boxed{33, 44})", 0, "33, 44"},
+                               {"33", R"(\boxed{12}, no, \boxed{33})", 1, "33"},
+                               {"33", R"(\boxed{33}, no, \boxed{12})", 0, "12"},
+                               {"33", R"(\boxed{33} and put it in \boxed{})", 1, "33"},
+                               {"33", R"(\boxed{33} and then \boxed{12)", 1, "33"},
+                               {"0", R"(\boxed{000})", 1, "0"},
+                               {"33", "The answer is 33.", 1, "33"},
+                               {"33", "**Final answer:** 33", 1, "33"},
+                               {"33", "33", 1, "33"},
+                               {"33", "It is 33, I think", 0, ""},
+                               {"33", "", 0, ""},
+                           });
+  }
+}
+
+TEST(Grade, ThinkingDoesNotAnswer) {
+  const DatasetInfo& info = find_dataset("aime24");
+  const Question question = with_gold("33");
+  for (const bool opens : {false, true}) {
+    EXPECT_EQ(grade(info, question, R"(<think>\boxed{12}</think>\boxed{33})", opens).score, 1);
+    EXPECT_EQ(grade(info, question, R"(\boxed{12}</think>\boxed{33})", opens).score, 1);
+    EXPECT_EQ(grade(info, question, R"(\boxed{12}</think>The answer is 33.)", opens).score, 1);
+    const Grade undecided = grade(info, question, R"(\boxed{33}</think>I am not sure.)", opens);
+    EXPECT_EQ(undecided.score, 0);
+    EXPECT_FALSE(undecided.extracted);
+    // Cut off before the end of thinking: a box is an answer, a last line is not.
+    EXPECT_EQ(grade(info, question, R"(<think>so \boxed{33}, let me check)", opens).score, 1);
+    EXPECT_FALSE(grade(info, question, "<think>perhaps\n33", opens).extracted);
+  }
+  EXPECT_FALSE(grade(info, question, "perhaps\n33", true).extracted);
+  EXPECT_TRUE(grade(info, question, "perhaps\n33", false).extracted);
+}
+
+TEST(Grade, Gpqa) {
+  expect_grades("gpqa-diamond", {
+                                    {"B", "Answer: B", 1, "B"},
+                                    {"B", "answer:b", 1, "B"},
+                                    {"B", "Answer: $B$", 1, "B"},
+                                    {"B", "**Answer: B**", 1, "B"},
+                                    {"B", R"(\boxed{B})", 1, "B"},
+                                    {"B", R"(\boxed{\text{(B)}})", 1, "B"},
+                                    {"B", "The correct answer is (B).", 1, "B"},
+                                    {"B", "Answer: A\nNo.\nAnswer: B", 0, "A"},
+                                    {"B", "**Answer:** A\nNo.\n**Answer:** B", 1, "B"},
+                                    {"B", "Answer: C", 0, "C"},
+                                    {"B", "<think>Answer: C</think>Answer: B", 1, "B"},
+                                    {"B", "Answer: B</think>I do not know", 0, ""},
+                                    {"B", "I do not know", 0, ""},
+                                });
+}
+
+TEST(Grade, Gsm8k) {
+  expect_grades("gsm8k", {
+                             {"18", R"(\boxed{18})", 1, "18"},
+                             {"18", R"(\boxed{\$18.00})", 1, "18"},
+                             {"18", R"(\boxed{18 \text{ dollars}})", 1, "18"},
+                             {"18", R"(\boxed{18 eggs})", 1, "18"},
+                             {"1234", R"(\boxed{1,234})", 1, "1234"},
+                             {"18", "She makes 9 * 2 = 18.\n#### 18", 1, "18"},
+                             {"18", "#### 18\nThat is 3 more.", 1, "18"},
+                             {"-5", "#### -5", 1, "-5"},
+                             {"18", "The answer is $18.", 1, "18"},
+                             {"18", "In the end she has 18 eggs left.", 1, "18"},
+                             {"1234.5", "That makes $1,234.50 in all.", 1, "1234.5"},
+                             {"5", "That is 10-5", 1, "5"},
+                             {"18", "First 18, then 19.", 0, "19"},
+                             {"18", R"(\boxed{17})", 0, "17"},
+                             {"18", "No idea.", 0, ""},
+                         });
+}
+
+TEST(Grade, Mathematics) {
+  for (const std::string_view dataset : {"math-500", "custom"}) {
+    expect_grades(dataset, {
+                               {R"(\frac{1}{2})", R"(\boxed{0.5})", 1, "0.5"},
+                               {R"(\left( 3, \frac{\pi}{2} \right))", R"(\boxed{(3,\pi/2)})", 1, "(3, pi/2)"},
+                               {R"(3\sqrt{13})", R"(\boxed{\sqrt{117}})", 1, "sqrt(117)"},
+                               {"p - q", R"(\boxed{-q+p})", 1, "-q+p"},
+                               {R"(\text{Evelyn})", R"(\boxed{Evelyn})", 1, "evelyn"},
+                               {R"(36\%)", R"(\boxed{0.36})", 1, "0.36"},
+                               {"0.36", R"(\boxed{36\%})", 1, "36"},
+                               {"(-2,1)", R"(\boxed{(1,-2)})", 0, "(1, -2)"},
+                               {R"(\{-2,1\})", R"(\boxed{\{1,-2\}})", 1, "{-2, 1}"},
+                               {"Paris", "It is on the Seine.\nThe answer is Paris.", 1, "paris"},
+                               {"Paris", "London", 0, "london"},
+                               {"7", "", 0, ""},
+                           });
+  }
+  expect_grades("nano-bench", {{"244", R"(<think>244 or 245</think>The answer is \boxed{244}.)", 1, "244"},
+                               {"244", R"(The answer is \boxed{245}.)", 0, "245"}});
+}
+
+TEST(Grade, LiveBench) {
+  const DatasetInfo& info = find_dataset("livebench-reasoning");
+  Question question = with_gold("cat, red, 1");
+  question.task = "zebra_puzzle";
+  question.release = "2024-11-25";
+  const Grade partial =
+      grade(info, question, "<solution>cat, red, 1</solution></think><solution>Cat, blue, 1</solution>", true);
+  EXPECT_DOUBLE_EQ(partial.score, (2.0 / 3) / 2);
+  EXPECT_EQ(partial.answer, "cat, blue, 1");
+  EXPECT_TRUE(partial.extracted);
+  EXPECT_FALSE(grade(info, question, "I could not find out who lives in which house.", false).extracted);
+  EXPECT_EQ(grade(info, question, "<think>hm</think>", false).score, 0);
+}
+
+// What is voted on is what is graded, and the right answer has no say in it.
+TEST(Grade, TheVoteIsTheAnswer) {
+  static const std::vector<std::string> pieces = {
+      "<think>",        "</think>", "\\boxed{", "}",     "33",         "Answer: ",    "B",  "####",     " ", "\n",
+      "The answer is ", "=",        "-",        "1,234", "<solution>", "</solution>", "**", "\\frac12", "%", "\xff"};
+  std::mt19937_64 random(29);
+  for (int i = 0; i < 20000; ++i) {
+    std::string text;
+    for (std::size_t left = random() % 12; left > 0; --left) text += pieces[random() % pieces.size()];
+    for (const DatasetInfo& info : datasets()) {
+      Question question = with_gold(info.answers == AnswerKind::kLetter ? "B" : "33");
+      question.task = "spatial";
+      const bool opens = random() % 2 == 0;
+      const Grade result = grade(info, question, text, opens);
+      question.answer = "something else";
+      ASSERT_EQ(result.answer, answer_for_vote(info, question, text, opens)) << info.name << ": " << text;
+      ASSERT_TRUE(result.score == 0 || result.extracted) << info.name << ": " << text;
+      ASSERT_TRUE(result.score >= 0 && result.score <= 1);
+    }
+  }
+}
+
+// Whoever answers with the right answer of the file is right, in every dataset.
+TEST(Grade, GoldAnswersAreRight) {
+  const auto expect_right = [](const Dataset& data, const std::string& before, const std::string& after) {
+    for (const Question& question : data.questions) {
+      EXPECT_EQ(grade(data.info, question, before + question.answer + after, false).score, 1)
+          << data.info.name << " " << question.id << ": " << question.answer;
+    }
+  };
+  expect_right(load_dataset("aime24", test::data_file("parquet/aime24.parquet"), {}), "so \\boxed{", "}.");
+  expect_right(parse_dataset("aime25", R"({"id":"1","problem":"p","answer":"070"})", "a.jsonl", {}), "\\boxed{", "}");
+  expect_right(parse_dataset("gsm8k", R"({"question":"q","answer":"2+2=4\n#### 1,234"})", "g.jsonl", {}), "#### ", "");
+  expect_right(parse_dataset("math-500",
+                             "{\"problem\":\"p\",\"answer\":\"\\\\left( 3, \\\\frac{\\\\pi}{2} \\\\right)\"}\n"
+                             "{\"problem\":\"p\",\"answer\":\"\\\\text{(E)}\"}\n"
+                             "{\"problem\":\"p\",\"answer\":\"x \\\\in [-2,7]\"}\n"
+                             "{\"problem\":\"p\",\"answer\":\"10,\\\\!080\"}\n",
+                             "m.jsonl", {}),
+               "so $\\boxed{", "}$.");
+  const std::string gpqa =
+      "Question,Correct Answer,Incorrect Answer 1,Incorrect Answer 2,Incorrect Answer 3\nq,a,b,c,d\nr,e,f,g,h\n";
+  expect_right(parse_dataset("gpqa-diamond", gpqa, "g.csv", {}), "Answer: ", "");
+  const Dataset live = load_dataset("livebench-reasoning", test::data_file("parquet/livebench-reasoning.parquet"), {});
+  for (const Question& question : live.questions) {
+    const std::string right = question.task == "spatial"        ? "**" + question.answer + "**"
+                              : question.release < "2024-11-25" ? "***" + question.answer + "***"
+                                                                : "<solution>" + question.answer + "</solution>";
+    EXPECT_EQ(
+        grade(live.info, question, question.task == "web_of_lies_v2" ? "**" + question.answer + "**" : right, false)
+            .score,
+        1)
+        << question.id << ": " << question.answer;
+  }
+}
+
+TEST(Grade, HostileTextIsGradedInLinearTime) {
+  constexpr std::size_t kBytes = 10U << 20U;
+  for (const std::string_view piece : {"\\", "{", "\\boxed{", "9", "answer: ", "####"}) {
+    std::string text;
+    while (text.size() < kBytes) text += piece;
+    for (const std::string_view dataset : {"aime24", "gsm8k", "math-500", "gpqa-diamond"}) {
+      const bool letter = dataset == "gpqa-diamond";
+      const std::string_view end = letter ? "\nAnswer: B" : "\n\\boxed{33}";
+      if (letter && piece == "answer: ") continue;  // the first of them states an A
+      EXPECT_EQ(grade(find_dataset(dataset), with_gold("7"), text, false).score, 0) << piece;
+      EXPECT_EQ(grade(find_dataset(dataset), with_gold(letter ? "B" : "33"), text + std::string(end), false).score, 1)
+          << piece;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace dts::eval

@@ -1,0 +1,189 @@
+// Bodies of requests: what they become, and how what is wrong is told.
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "serve/api/api_error.h"
+#include "serve/api/completion_request.h"
+#include "serve/api/param.h"
+
+namespace dts::serve {
+namespace {
+
+Limits small_limits() {
+  Limits limits;
+  limits.messages = 3;
+  limits.branches = 32;
+  limits.max_tokens = 100;
+  return limits;
+}
+
+CompletionRequest read(const std::string& body, bool chat = true) {
+  const Limits limits = small_limits();
+  const nlohmann::json json = parse_json(body, limits);
+  return chat ? read_chat_request(json, Decoding{}, limits) : read_text_request(json, Decoding{}, limits);
+}
+
+CompletionRequest read_with(const std::string& fields) {
+  return read(R"({"messages":[{"role":"user","content":"hi"}],)" + fields + "}");
+}
+
+// "STATUS PARAM: MESSAGE" of the error that `body` ends in; empty when it is fine.
+std::string error_of(const std::string& body, bool chat = true) {
+  try {
+    read(body, chat);
+  } catch (const ApiError& error) {
+    return std::to_string(error.status()) + " " + error.param() + ": " + error.what();
+  }
+  return "";
+}
+
+std::string error_with(const std::string& fields) {
+  return error_of(R"({"messages":[{"role":"user","content":"hi"}],)" + fields + "}");
+}
+
+TEST(CompletionRequest, ReadsAChat) {
+  const CompletionRequest request = read(R"({
+    "model": "m:dts-greedy",
+    "messages": [{"role": "developer", "content": "short"},
+                 {"role": "user", "content": [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]},
+                 {"role": "assistant", "content": "c", "name": "x"}],
+    "max_tokens": 7, "max_completion_tokens": 9, "temperature": 0.5, "top_p": 0.9, "top_k": 20, "min_p": 0.1,
+    "seed": 12, "stop": ["x", "yy"], "n": 2, "stream": true, "stream_options": {"include_usage": true},
+    "logprobs": true, "top_logprobs": 4, "user": "me", "metadata": {"a": "b"}, "presence_penalty": 0,
+    "response_format": {"type": "text"}, "tools": [], "logit_bias": {}, "store": false,
+    "dts": {"branch_k": 2, "max_branches": 16, "votes": 4, "tau_v": "inf", "tau_h": 1.25, "stat_temp": 1,
+            "criterion": "either", "freeze": "permanent", "consensus": 0.9, "adaptive": 0.8,
+            "max_total_tokens": 1000, "max_seconds": 5, "samples": null}})");
+  ASSERT_EQ(request.messages.size(), 3U);
+  EXPECT_EQ(request.messages[0].role, "system");
+  EXPECT_EQ(request.messages[1].content, "ab");
+  EXPECT_EQ(request.decoding.method, "dts-greedy");
+  EXPECT_EQ(request.decoding.max_tokens, 9);
+  EXPECT_FLOAT_EQ(request.decoding.sampling.temperature, 0.5F);
+  EXPECT_FLOAT_EQ(request.decoding.sampling.top_p, 0.9F);
+  EXPECT_EQ(request.decoding.sampling.top_k, 20);
+  EXPECT_FLOAT_EQ(request.decoding.sampling.min_p, 0.1F);
+  EXPECT_EQ(request.decoding.seed, 12U);
+  EXPECT_EQ(request.stop, (std::vector<std::string>{"x", "yy"}));
+  EXPECT_EQ(request.choices, 2);
+  EXPECT_TRUE(request.stream && request.include_usage && request.logprobs);
+  EXPECT_EQ(request.top_logprobs, 4);
+  const MethodOptions& numbers = request.decoding.numbers;
+  EXPECT_EQ(numbers.branch.k, 2);
+  EXPECT_EQ(numbers.branch.max_branches, 16);
+  EXPECT_EQ(numbers.votes, 4);
+  EXPECT_EQ(numbers.branch.tau_v, std::numeric_limits<double>::infinity());
+  EXPECT_EQ(numbers.branch.tau_h, 1.25);
+  EXPECT_EQ(numbers.branch.criterion, Criterion::kEither);
+  EXPECT_EQ(numbers.branch.freeze, Freeze::kPermanent);
+  EXPECT_EQ(numbers.consensus, 0.9);
+  EXPECT_EQ(numbers.certainty, 0.8);
+  EXPECT_EQ(numbers.samples, MethodOptions{}.samples);
+  EXPECT_EQ(request.decoding.max_total_tokens, 1000);
+  EXPECT_EQ(request.decoding.max_seconds, 5);
+}
+
+TEST(CompletionRequest, ReadsAText) {
+  EXPECT_EQ(std::get<std::string>(read(R"({"prompt":"a"})", false).text), "a");
+  EXPECT_EQ(std::get<std::string>(read(R"({"prompt":["a"]})", false).text), "a");
+  EXPECT_EQ(std::get<std::vector<Token>>(read(R"({"prompt":[1,2]})", false).text), (std::vector<Token>{1, 2}));
+  EXPECT_EQ(std::get<std::vector<Token>>(read(R"({"prompt":[[3]]})", false).text), (std::vector<Token>{3}));
+  const CompletionRequest request = read(R"({"prompt":"a","logprobs":0})", false);
+  EXPECT_TRUE(request.logprobs);
+  EXPECT_EQ(request.top_logprobs, 0);
+}
+
+TEST(CompletionRequest, WhatIsSaidMoreCloselyComesFirst) {
+  EXPECT_EQ(read_with(R"("model":"m")").decoding.method, "dts-stable");
+  EXPECT_EQ(read_with(R"("model":"m:standard")").decoding.method, "standard");
+  EXPECT_EQ(read_with(R"("model":"m:standard","dts":{"method":"dts-greedy"})").decoding.method, "dts-greedy");
+  EXPECT_EQ(split_model_name("a:b:short-m@k").model, "a:b");
+  EXPECT_EQ(split_model_name("a:b").method, std::nullopt);
+  EXPECT_EQ(read_with(R"("seed":-1)").decoding.seed, std::nullopt);
+  EXPECT_EQ(read_with(R"("max_tokens":null,"temperature":null,"stop":null,"dts":null)").decoding.max_tokens,
+            std::nullopt);
+}
+
+TEST(CompletionRequest, ErrorsNameTheFieldTheValueAndWhatWouldBeRight) {
+  EXPECT_EQ(error_of("{}"), "400 messages: messages is missing: it must be a list");
+  EXPECT_EQ(error_of(R"({"messages":[]})"), "400 messages: messages is a list of 0: it must have from 1 to 3 messages");
+  EXPECT_EQ(error_with(R"("max_tokens":-1)"),
+            "400 max_tokens: max_tokens is -1: it must be a whole number from 1 to 100");
+  EXPECT_EQ(error_with(R"("max_tokens":101)"),
+            "400 max_tokens: max_tokens is 101: it must be a whole number from 1 to 100");
+  EXPECT_EQ(error_with(R"("temperature":"hot")"),
+            "400 temperature: temperature is \"hot\": it must be a number from 0 to 2");
+  EXPECT_EQ(error_with(R"("stop":["","x"])"), "400 stop[0]: stop[0] is \"\": it must have from 1 to 256 bytes");
+  EXPECT_EQ(error_with(R"("dts":{"criterion":"x"})"),
+            "400 dts.criterion: dts.criterion is \"x\": it must be one of decision, high-entropy, either");
+  EXPECT_EQ(error_with(R"("dts":{"max_branches":33})"),
+            "400 dts.max_branches: dts.max_branches is 33: it must be a whole number from 1 to 32");
+}
+
+TEST(CompletionRequest, RefusesWhatItCannotHonour) {
+  for (const char* fields :
+       {R"("tools":[{"type":"function"}])", R"("functions":[{}])", R"("response_format":{"type":"json_object"})",
+        R"("logit_bias":{"5":1})", R"("presence_penalty":0.5)", R"("frequency_penalty":-1)",
+        R"("modalities":["audio"])", R"("grammar":"root ::= x")", R"("repeat_penalty":1.1)",
+        R"("chat_template_kwargs":{"enable_thinking":false})"}) {
+    EXPECT_NE(error_with(fields).find("is not supported"), std::string::npos) << fields;
+  }
+  for (const char* body :
+       {R"({"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"x"}}]}]})",
+        R"({"messages":[{"role":"tool","content":"x"}]})", R"({"messages":[{"role":"user","content":7}]})",
+        R"({"messages":[{"role":"assistant","content":"","tool_calls":[{}]}]})", R"({"messages":[7]})",
+        R"({"messages":{"role":"user"}})", R"({"messages":[{"role":"user"}]})"}) {
+    EXPECT_EQ(error_of(body).substr(0, 12), "400 messages") << body;
+  }
+  for (const char* fields : {R"("n":0)",
+                             R"("n":9)",
+                             R"("n":1.5)",
+                             R"("seed":-2)",
+                             R"("seed":1e30)",
+                             R"("top_p":1.5)",
+                             R"("stream":1)",
+                             R"("stream_options":{"include_usage":true})",
+                             R"("top_logprobs":2)",
+                             R"("logprobs":true,"top_logprobs":21)",
+                             R"("stop":["a","b","c","d","e"])",
+                             R"("best_of":3)",
+                             R"("dts":[])",
+                             R"("dts":{"branch-k":2})",
+                             R"("dts":{"branch_k":17})",
+                             R"("dts":{"max_seconds":0})",
+                             R"("dts":{"tau_v":-1})",
+                             R"("dts":{"tau_v":"nan"})",
+                             R"("dts":{"method":"magic"})",
+                             R"("model":7)",
+                             R"("seed":18446744073709551615)"}) {
+    EXPECT_EQ(error_with(fields).substr(0, 3), "400") << fields;
+  }
+  for (const char* body : {R"({"prompt":["a","b"]})", R"({"prompt":[-1]})", R"({"prompt":{}})", R"({})",
+                           R"({"prompt":"a","echo":true})", R"({"prompt":"a","suffix":"b"})"}) {
+    EXPECT_EQ(error_of(body, false).substr(0, 3), "400") << body;
+  }
+}
+
+TEST(CompletionRequest, HostileBodies) {
+  for (const std::string& body :
+       {std::string(), std::string("null"), std::string("[]"), std::string("{"), std::string("{\"a\":\"\xFF\"}"),
+        std::string(100000, '['), "{\"messages\":" + std::string(5000, '[') + std::string(5000, ']') + "}",
+        std::string("{\"seed\":1e999}"), std::string("{\"seed\":") + std::string(2000, '9') + "}",
+        std::string("{\"a\":1}x"), std::string(3, '\0')}) {
+    EXPECT_EQ(error_of(body).substr(0, 3), "400") << body.substr(0, 40);
+  }
+  std::string many = "{\"prompt\":[0";
+  for (int i = 0; i < 300'000; ++i) many += ",0";
+  EXPECT_EQ(error_of(many + "]}", false).substr(0, 3), "400");
+  // What a client sends comes back escaped and cut.
+  const std::string message = error_with(R"("stop":")" + std::string(400, 'x') + R"(")");
+  EXPECT_LT(message.size(), 200U);
+  EXPECT_EQ(error_with("\"dts\":{\"\\u001b[31m\":1}").find('\x1b'), std::string::npos);
+  EXPECT_EQ(error_with("\"temperature\":\"\\u001b[31m\"").find('\x1b'), std::string::npos);
+}
+
+}  // namespace
+}  // namespace dts::serve
