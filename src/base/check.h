@@ -8,8 +8,7 @@ namespace dts {
 [[noreturn]] void broken_invariant(const char* what, const std::source_location& where) noexcept;
 
 // `what` must hold, in words: "a branch is released once".
-inline void check(bool holds, const char* what,
-                  const std::source_location& where = std::source_location::current()) {
+inline void check(bool holds, const char* what, const std::source_location& where = std::source_location::current()) {
   if (!holds) [[unlikely]] {
     broken_invariant(what, where);
   }
