@@ -18,14 +18,14 @@ int ask(const std::string& path, const std::string& question) {
 
   dts::SearchOptions options;
   options.method = dts::make_method("dts-stable");
-  options.sampling = model.recommended_sampling();
+  options.sampling = model.recommended_sampling().options;
   options.max_tokens = 2048;
   const auto search = dts::make_text_search(vocabulary, prompt, options);
 
-  dts::LlamaEngineOptions engine_options;
-  engine_options.max_branches = search->max_live();
-  engine_options.context_length = static_cast<int>(prompt.tokens.size()) + options.max_tokens;
-  const auto engine = dts::make_llama_engine(model, engine_options);
+  dts::EngineRequest request;
+  request.max_branches = search->max_live();
+  request.context_length = static_cast<int>(prompt.tokens.size()) + options.max_tokens;
+  const std::unique_ptr<dts::Engine> engine = model.make_engine(request);
   dts::Scheduler scheduler(*engine);
   dts::Job job;
   job.search = search;

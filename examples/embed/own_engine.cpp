@@ -24,6 +24,7 @@ class Adder final : public dts::Engine {
  public:
   Adder() {
     info_.name = "adder";
+    info_.kind = "a table";
     info_.n_vocab = kVocabularySize;
     info_.context_length = 16;
     info_.max_branches = 8;
@@ -34,14 +35,14 @@ class Adder final : public dts::Engine {
 
   // The next token depends on the last one alone, so that a branch holds nothing but its name.
   dts::BranchId open() override { return next_++; }
-  void prefill(dts::BranchId /*branch*/, std::span<const dts::Token> /*tokens*/) override {}
   dts::BranchId fork(dts::BranchId /*parent*/) override { return next_++; }
   void release(dts::BranchId /*branch*/) override {}
 
   void step(std::span<const dts::Feed> feeds, std::span<dts::Prediction> out) override {
     std::vector<dts::LogitsRow> rows;
     for (std::size_t i = 0; i < feeds.size(); ++i) {
-      rows.push_back({logits_after(feeds[i].token), feeds[i].draw, feeds[i].spec, &out[i]});
+      if (feeds[i].spec == nullptr) continue;  // a stretch of a prompt: nothing is to be predicted after it
+      rows.push_back({logits_after(feeds[i].tokens.back()), feeds[i].draw, feeds[i].spec, &out[i]});
     }
     predictor_.predict(rows);
   }

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <span>
 #include <string>
 
+#include "dts/interruption.h"
 #include "dts/prediction.h"
 
 namespace dts {
@@ -12,23 +14,46 @@ namespace dts {
 // A sequence of tokens whose KV the engine holds. Valid from open() or fork() until release().
 using BranchId = std::int32_t;
 
-// One token to append to one branch, and what the prediction after it should be computed with.
+// Tokens to append to one branch, and what the prediction after the last of them should be computed with.
 struct Feed {
   BranchId branch = 0;
-  Token token = 0;
+  std::span<const Token> tokens;         // at least one; not owned; outlives the step
   std::uint64_t draw = 0;                // random bits for the sample: uniform over 64 bits (rng.h)
-  const PredictionSpec* spec = nullptr;  // not owned; outlives the step
+  const PredictionSpec* spec = nullptr;  // not owned; outlives the step. Null: a stretch of a prompt, no prediction
+};
+
+// What can be relied on. A method that needs more than an engine has is refused before anything is decoded.
+struct EngineCapabilities {
+  bool honours_draws = true;     // samples by Feed::draw; else by random numbers of its own: seeds do not reproduce
+  bool exact_statistics = true;  // H and VE of the whole distribution; else bounds of them (Prediction)
+  // A branch's predictions do not depend on what else is in the step, to the last bit: trees are reproducible whatever
+  // else is decoded.
+  bool batch_invariant = true;
+  bool mixes_prompts = false;  // a step may have stretches of prompts beside single tokens; else each comes alone
+  int max_top_k = std::numeric_limits<int>::max();  // candidates that a prediction can have
+
+  friend bool operator==(const EngineCapabilities&, const EngineCapabilities&) = default;
 };
 
 struct EngineInfo {
-  std::string name;  // the model, as a person would name it
-  int n_vocab = 0;
-  int context_length = 0;   // tokens a branch can hold: prompt and generated together
-  int max_branches = 0;     // branches that can be open at once
-  int prefill_chunk = 512;  // how many prompt tokens one prefill call should carry (cancellation granularity)
+  std::string name;            // the model, as a person would name it
+  std::string kind;            // the engine: "llama.cpp"
+  int n_vocab = 0;             // 0: not known
+  int context_length = 0;      // tokens a branch can hold: prompt and generated together
+  int max_branches = 0;        // branches that can be open at once
+  std::int64_t kv_tokens = 0;  // tokens that all branches can hold together, in units of kv_tokens_of(); 0: no limit
+  int prefill_chunk = 512;     // how many prompt tokens one feed should carry
+  EngineCapabilities capabilities;
   // Estimated floating-point operations of one fed token: flops_per_token + flops_per_attended * (tokens before it).
   double flops_per_token = 0;     // 2 x parameters
   double flops_per_attended = 0;  // 4 x layers x heads x head dimension
+};
+
+// The most that a search can ask of an engine.
+struct Footprint {
+  int branches = 1;  // at once
+  int prompt_tokens = 0;
+  int max_tokens = 0;  // of a trajectory, beside the prompt
 };
 
 // Seconds spent since the engine was made, split by what they were spent on. Their sum is the engine's busy time.
@@ -39,7 +64,7 @@ struct EngineTimes {
   double forks = 0;       // copying, moving and growing KV
 };
 
-// Not thread-safe: one caller at a time (the scheduler). Failures of the device throw dts::Error.
+// Not thread-safe: one caller at a time (the scheduler), but for interruption().
 class Engine {
  public:
   Engine() = default;
@@ -50,13 +75,12 @@ class Engine {
   virtual const EngineInfo& info() const = 0;
   virtual EngineTimes times() const = 0;
 
+  // What a search takes of info().kv_tokens while it runs. An engine whose branches share what they have in common
+  // counts that once. Default: every branch at its full length.
+  virtual std::int64_t kv_tokens_of(const Footprint& footprint) const;
+
   // A new, empty branch. Throws when max_branches are open.
   virtual BranchId open() = 0;
-
-  // Appends tokens without predicting. Blocks for the time of one model evaluation; callers pass at most
-  // info().prefill_chunk tokens so that they can report progress and cancel in between. To be reproducible a prompt
-  // must be cut at the same places every time.
-  virtual void prefill(BranchId branch, std::span<const Token> tokens) = 0;
 
   // A new branch with the same tokens as `parent`. Cost: at most one copy of the parent's KV, done by the next step.
   virtual BranchId fork(BranchId parent) = 0;
@@ -64,9 +88,23 @@ class Engine {
   // Frees the branch. Cost: at most the move of one other branch's KV, done by the next step.
   virtual void release(BranchId branch) = 0;
 
-  // Appends one token to each branch named in `feeds` (each at most once) and predicts what follows: out[i] belongs
-  // to feeds[i]. A branch's predictions depend only on its own tokens and draws, never on the other feeds.
+  // Appends the tokens of each feed to its branch (each branch at most once) and predicts what follows where a spec
+  // says so: out[i] belongs to feeds[i]; the others are left as they are. A branch's predictions depend only on its own
+  // tokens and draws, never on the other feeds, as far as capabilities promise. To be reproducible a prompt must be cut
+  // at the same places every time.
+  //
+  // A row that fails alone says so in its prediction's status. What fails the whole step (the device) throws
+  // dts::Error. When the interruption is due it throws Interrupted, soon, and every branch is as it was before.
   virtual void step(std::span<const Feed> feeds, std::span<Prediction> out) = 0;
+
+  // One stretch of a prompt, of at most info().prefill_chunk tokens.
+  void prefill(BranchId branch, std::span<const Token> tokens);
+
+  // Ends a step that takes too long; an engine whose steps are short need not heed it. Whoever steps clears it before.
+  Interruption& interruption() { return interruption_; }
+
+ private:
+  Interruption interruption_;
 };
 
 }  // namespace dts

@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 
 #include "dts/engine.h"
+#include "dts/model.h"
 #include "dts/prediction.h"
 #include "dts/vocabulary.h"
 
@@ -19,38 +19,6 @@ enum class KvLayout {
   kUnified,  // one pool of cells behind a mask: shares prompts, right when memory is the limit
 };
 enum class Toggle { kAuto, kOn, kOff };
-
-struct LlamaModelOptions {
-  std::string path;                         // GGUF; the first part when split
-  int gpu_layers = -1;                      // -1: all that fit the device; nothing without one
-  std::function<bool(float)> on_load = {};  // progress 0..1; false aborts the loading
-};
-
-// Weights, vocabulary and chat template; read only, shared by any number of engines.
-class LlamaModel {
- public:
-  // Throws dts::Error naming the file and what is wrong with it.
-  explicit LlamaModel(const LlamaModelOptions& options);
-  ~LlamaModel();
-  LlamaModel(const LlamaModel&) = delete;
-  LlamaModel& operator=(const LlamaModel&) = delete;
-
-  const Vocabulary& vocabulary() const;
-  std::string name() const;          // general.name, or the file's
-  std::string architecture() const;  // "qwen2", "qwen3", "phi3", "llama", ...
-  std::string description() const;   // general.description; empty when absent
-  int training_context() const;      // tokens
-  std::int64_t parameters() const;
-  std::int64_t size_bytes() const;
-  SamplingOptions recommended_sampling() const;  // from the file's metadata, else by family, else the defaults
-  std::string sampling_source() const;           // which of them: "model file", "Qwen3 family", "defaults"
-
-  struct Impl;
-  Impl& impl() const { return *impl_; }  // for the engine
-
- private:
-  std::unique_ptr<Impl> impl_;
-};
 
 inline constexpr int kMostBranches = 252;  // llama.cpp's 256 sequences, less those for padding
 
@@ -65,6 +33,32 @@ struct LlamaEngineOptions {
   // depends on the weights: q8_0 and q4_0 need none, f16 a lone row to two, those that llama.cpp repacks (q4_K) a
   // multiple of four. Auto: on for the CPU with streams; GPUs and mixtures of experts are not batch-invariant anyway.
   Toggle batch_invariant = Toggle::kAuto;
+};
+
+struct LlamaModelOptions {
+  std::string path;                         // GGUF; the first part when split
+  int gpu_layers = -1;                      // -1: all that fit the device; nothing without one
+  std::function<bool(float)> on_load = {};  // progress 0..1; false aborts the loading
+  LlamaEngineOptions engine = {};           // of plan_engine(), but for what the request says
+};
+
+struct LlamaModelImpl;
+
+// Weights, vocabulary and chat template; read only, shared by any number of engines.
+class LlamaModel final : public Model {
+ public:
+  // Throws dts::Error naming the file and what is wrong with it.
+  explicit LlamaModel(const LlamaModelOptions& options);
+  ~LlamaModel() override;
+
+  const ModelInfo& info() const override;
+  const Vocabulary& vocabulary() const override;
+  RecommendedSampling recommended_sampling() const override;  // the file's metadata, else by family, else the defaults
+  EnginePlan plan_engine(const EngineRequest& request) const override;
+
+ private:
+  friend const LlamaModelImpl& impl_of(const LlamaModel& model);
+  std::unique_ptr<LlamaModelImpl> impl_;
 };
 
 // What the engine will allocate at most, in bytes. Made, and checked against the memory there is, before allocating.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace dts {
@@ -36,17 +37,25 @@ struct Candidate {
 
 // Reused from step to step: `top` keeps its capacity, so that a step allocates nothing.
 struct Prediction {
-  // kNotANumber: the logits held a NaN or +infinity, or were all -infinity. Nothing else in the prediction is then
-  // meaningful, and no token was drawn.
-  enum class Status : std::uint8_t { kOk, kNotANumber };
+  // Nothing else in the prediction is meaningful unless it is kOk, and no token was drawn.
+  enum class Status : std::uint8_t {
+    kOk,
+    kNotANumber,  // the logits held a NaN or +infinity, or were all -infinity
+    kFailed,      // this row could not be computed: see `error`
+  };
 
   Status status = Status::kOk;
-  float entropy = 0.0F;          // H,  nats, at T_stat
-  float varentropy = 0.0F;       // VE, nats^2, at T_stat
+  float entropy = 0.0F;     // H,  nats, at T_stat
+  float varentropy = 0.0F;  // VE, nats^2, at T_stat
+  // Where an engine sees only a part of the distribution, H and VE are the middle of what they can be, and these are
+  // how far they can be from it; 0: exact.
+  float entropy_margin = 0.0F;
+  float varentropy_margin = 0.0F;
   float confidence = 0.0F;       // DeepConf: -mean log-probability of the confidence_k most probable, temperature 1
   Token sampled = 0;             // drawn with the request's random bits
   float sampled_logprob = 0.0F;  // log softmax(z)[sampled], temperature 1, nothing truncated
   std::vector<Candidate> top;    // [spec.top_k], by logit descending; ties: lower id first
+  std::string error;             // kFailed only, one line
 };
 
 }  // namespace dts

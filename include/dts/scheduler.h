@@ -1,9 +1,12 @@
 // Runs many searches on one engine, merging their plans into one step (continuous batching). The command line, the
 // evaluation and the server are all clients of it.
 //
-// Fairness: every admitted search takes part in every step; prompts are prefilled a chunk at a time, one chunk between
-// two steps, in turn; searches are admitted first come, first served, when the engine has room for all the branches
-// they may ever have. That reservation is what keeps a search's tree independent of its neighbours.
+// Fairness: every admitted search takes part in every step; prompts are prefilled a chunk at a time, one chunk a step,
+// in turn; searches are admitted first come, first served, when the engine has room for all the branches they may ever
+// have and for the tokens these may hold. That reservation is what keeps a search's tree independent of its neighbours.
+//
+// Failures: what a search's own row, fork or callback breaks ends that search. Only a step that fails as a whole ends
+// all that were in it.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,6 +37,7 @@ struct JobTimes {
   double decode = 0;   // first step -> done
 };
 
+// What a callback throws fails its search. on_done comes last: what it throws is dropped.
 struct Job {
   std::shared_ptr<Search> search;
   double max_seconds = 0;  // from admission; 0: no limit
@@ -49,15 +54,16 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  // Throws a usage error when the search can never fit: more branches or a longer prompt than the engine can hold.
+  // Throws a usage error when the search can never fit, having more branches or a longer prompt than the engine can
+  // hold, and when its method needs what the engine cannot do.
   JobId submit(Job job);
 
-  // Takes effect before the next step: a search in a step finishes that step first. Unknown ids are ignored.
+  // Takes effect between two steps; a long step is interrupted for it, and made again for the others. Unknown ids are
+  // ignored.
   void cancel(JobId id);
 
   // Admits, prefills at most one chunk, and makes one step of all searches that are decoding. Returns false when there
-  // was nothing to do. An engine failure ends every search that was in the step with that error, and frees its
-  // branches.
+  // was nothing to do.
   bool step();
   void run();  // step() until idle
 
@@ -67,27 +73,40 @@ class Scheduler {
 
  private:
   struct Running;
+  enum class Evaluation { kDone, kInterrupted, kFailed };
 
   void admit();
-  void prefill_one();
+  bool fits(const Running& running) const;
+  // The search whose prompt is next in turn; null when all are decoding.
+  Running* next_to_prefill();
+  void plan_prefill(Running& running);
+  void prefilled(Running& running);
+  void plan_step(Running& running);
+  void absorb(Running& running);
   void step_all();
+  // Feeds `feeds_`, on behalf of `members`.
+  Evaluation evaluate(std::span<Running* const> members);
   void stop_late();
   void retire_done();
-  void fail(Running& running, const std::string& error);
+  void release_all(Running& running);
 
   Engine& engine_;
-  mutable std::mutex mutex_;  // guards queue_, cancelled_, next_id_, running_count_
+  mutable std::mutex mutex_;  // guards queue_, cancelled_, in_step_, next_id_, running_count_
   std::deque<std::unique_ptr<Running>> queue_;
   std::vector<JobId> cancelled_;
+  std::vector<JobId> in_step_;  // jobs that may interrupt the step being made
   JobId next_id_ = 1;
   std::size_t running_count_ = 0;
 
   // Below: the stepping thread only.
   std::vector<std::unique_ptr<Running>> running_;
   std::size_t prefill_turn_ = 0;
-  int reserved_ = 0;                     // branches the running searches may have
+  int reserved_branches_ = 0;            // that the running searches may have
+  std::int64_t reserved_tokens_ = 0;     // of the engine's kv_tokens
+  bool interrupted_ = false;             // the last evaluation was: the next one is not, so that everyone gets on
   std::vector<Feed> feeds_;              // [live branches of all searches]
   std::vector<Prediction> predictions_;  // same order
+  std::vector<Running*> members_;        // searches in the step being made
   double bookkeeping_ = 0;
 };
 

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "dts/confidence.h"
+#include "dts/engine.h"
 #include "dts/method.h"
 #include "dts/prediction.h"
 #include "dts/rng.h"
@@ -46,6 +47,8 @@ struct SearchOptions {
 
 // Throws a usage error naming the flag, the value and the range.
 void validate(const SearchOptions& options, int n_vocab);
+// And when the method needs more than the engine can do.
+void validate(const SearchOptions& options, const EngineInfo& engine);
 
 enum class StopReason : std::uint8_t {
   kRunning,
@@ -85,6 +88,9 @@ struct Account {
   int exhausted = 0;
   int retired = 0;
   int capped_decisions = 0;  // decision tokens that got fewer than K children, for want of room
+  // Tokens whose bounds of H and VE, from an engine that has no exact ones, allow both to be one and not to be one. The
+  // middle of the bounds decides.
+  std::int64_t undecided = 0;
 
   double sharing_ratio() const {
     return unique_tokens > 0 ? static_cast<double>(branch_tokens) / static_cast<double>(unique_tokens) : 1.0;
@@ -152,6 +158,8 @@ class Search {
 
   // Ends the search at once with what it has. Does nothing when it is done.
   void stop(StopReason reason, std::string error = {});
+  // The same as a failure, also when a step broke off in the middle (for want of memory, say).
+  void abandon(std::string error);
 
   bool done() const { return reason_ != StopReason::kRunning; }
   int step() const { return account_.steps; }
@@ -166,6 +174,8 @@ class Search {
   // finished.
   Outcome outcome() const;
 
+  // What a callback throws fails this search, once its step is complete; nothing of it leaves the search.
+  //
   // Called at the end of absorb() and stop(), when the whole search can be read again. May call stop().
   std::function<void(const SearchEvent&)> on_event;
   // Called at the start of absorb(), for who keeps what the tree does not: predictions[i] is what live_leaves()[i] goes
@@ -198,6 +208,9 @@ class Search {
   bool agreed() const;
   void plan_feeds();
   int take_slot();
+  // Calls back, and remembers the first failure.
+  template <typename Callback>
+  void heed(Callback callback);
   void emit(SearchEvent::Type type, SegmentId segment);
   void flush_events();
 
@@ -208,10 +221,12 @@ class Search {
 
   Tree tree_;
   Plan plan_;
-  std::vector<Branch> live_;               // visiting order: older first
-  std::vector<Branch> next_;               // live_ of the step being made
-  std::vector<Branch> born_;               // forks of the step being made: visited after every older branch
-  bool telling_ = false;                   // on_event is being called
+  std::vector<Branch> live_;  // visiting order: older first
+  std::vector<Branch> next_;  // live_ of the step being made
+  std::vector<Branch> born_;  // forks of the step being made: visited after every older branch
+  bool telling_ = false;      // on_event is being called
+  std::optional<std::string> callback_error_;
+  bool failed_callback_told_ = false;      // that the search is over
   std::vector<SearchEvent> events_;        // of the step being made: emitted once the search is consistent again
   int waiting_ = 0;                        // trajectories that start after the warm-up
   int prompt_slot_ = -1;                   // holds the prompt for them

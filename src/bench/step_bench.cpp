@@ -160,7 +160,7 @@ StepBenchResult run_step_bench(const LlamaModel& model, const StepBenchOptions& 
   LlamaEngineOptions engine_options = options.engine;
   if (engine_options.threads == 0) engine_options.threads = usable_cores();
   result.threads = engine_options.threads;
-  const int warm_up = model.impl().on_gpu ? 4 : 2;  // a GPU records its graphs in the first steps
+  const int warm_up = impl_of(model).on_gpu ? 4 : 2;  // a GPU records its graphs in the first steps
   const int longest = *std::max_element(options.private_tokens.begin(), options.private_tokens.end());
   for (const int branches : options.branches) {
     engine_options.max_branches = branches;
@@ -174,7 +174,7 @@ StepBenchResult run_step_bench(const LlamaModel& model, const StepBenchOptions& 
     bare_options.kv_type = plan.kv_type;
     bare_options.kv_layout = plan.layout;
     bare_options.flash_attention = plan.flash_attention;
-    BareLoop bare(model.impl().model.get(), bare_options);
+    BareLoop bare(impl_of(model).model.get(), bare_options);
     // In several rounds over the lengths: a machine that is slow for a while is so for all of them.
     std::vector<Samples> samples(options.private_tokens.size());
     for (int round = 0; round < kRounds; ++round) {

@@ -45,7 +45,7 @@ void stop_if_interrupted() {
 }
 
 // A model of random weights exists as a file only until it is loaded.
-LlamaModel load_model(const BenchFlags& flags) {
+LlamaModel load_random_or_given(const BenchFlags& flags) {
   ModelFile file{flags.model.path};
   if (file.path.empty()) {
     RandomModelOptions random = random_model_preset(flags.geometry, flags.layers);
@@ -73,7 +73,9 @@ std::string row(const bench::StepTimes& t) {
 
 nlohmann::json to_json(const bench::StepBenchResult& result, const LlamaModel& model) {
   nlohmann::json out;
-  out["model"] = {{"name", model.name()}, {"architecture", model.architecture()}, {"parameters", model.parameters()}};
+  out["model"] = {{"name", model.info().name},
+                  {"architecture", model.info().architecture},
+                  {"parameters", model.info().parameters}};
   out["threads"] = result.threads;
   for (const bench::StepTimes& t : result.steps) {
     out["steps"].push_back({{"branches", t.branches},
@@ -106,10 +108,10 @@ int bench(BenchFlags& flags) {
   if (flags.model.context_size != 0) {
     throw usage_error("--ctx-size has no place here: the context is made for --private and --steps");
   }
-  const LlamaModel model = load_model(flags);
+  const LlamaModel model = load_random_or_given(flags);
   flags.bench.engine = flags.model.engine(0, 0);
-  std::string text = fmt::format("{} ({}), {:.0f} M parameters\n", model.name(), model.architecture(),
-                                 static_cast<double>(model.parameters()) / 1e6);
+  std::string text = fmt::format("{} ({}), {:.0f} M parameters\n", model.info().name, model.info().architecture,
+                                 static_cast<double>(model.info().parameters) / 1e6);
   if (!flags.json) write_stdout(text + kHeader);
   const bench::StepBenchResult result = bench::run_step_bench(
       model, flags.bench,

@@ -141,10 +141,10 @@ std::vector<eval::PlannedVariant> plan_of(const EvalFlags& flags, std::string_vi
   return plan;
 }
 
-std::vector<eval::Variant> make_variants(const EvalFlags& flags, const LlamaModel& model,
+std::vector<eval::Variant> make_variants(const EvalFlags& flags, const Model& model,
                                          const std::vector<eval::PlannedVariant>& plan) {
   SearchOptions base = flags.search.options();
-  base.sampling = flags.sampling.over(model.recommended_sampling());
+  base.sampling = flags.sampling.over(model.recommended_sampling().options);
   std::vector<eval::Variant> variants;
   for (const eval::PlannedVariant& planned : plan) {
     eval::Variant variant{planned.label, eval::parse_variant(planned.spec, flags.search.numbers, base), planned.seeds};
@@ -164,7 +164,7 @@ struct Part {
 // Settings are settled before anything is decoded: a change is refused at once. Returns the rows to be made.
 std::size_t settle(const EvalFlags& flags, const EvalSession& session, const std::vector<Part>& parts,
                    eval::Store& store) {
-  const std::string source = flags.sampling.source(session.model().sampling_source());
+  const std::string source = flags.sampling.source(session.model().recommended_sampling().source);
   std::size_t to_make = 0;
   std::string text;
   for (const Part& part : parts) {
@@ -173,11 +173,11 @@ std::size_t settle(const EvalFlags& flags, const EvalSession& session, const std
     for (std::size_t i = 0; i < part.variants.size(); ++i) {
       const eval::Variant& variant = part.variants[i];
       store.require_settings(
-          {session.model().name(), dataset, variant.label, session.settings(part.dataset, variant, source)});
+          {session.model().info().name, dataset, variant.label, session.settings(part.dataset, variant, source)});
       PlanLine line{variant.label, part.plan[i].purpose, part.dataset.questions.size(), variant.seeds.size()};
       for (const std::uint64_t seed : variant.seeds) {
         for (const eval::Question& question : part.dataset.questions) {
-          line.there += store.has({session.model().name(), dataset, variant.label, seed, question.id}) ? 1U : 0U;
+          line.there += store.has({session.model().info().name, dataset, variant.label, seed, question.id}) ? 1U : 0U;
         }
       }
       to_make += line.questions * line.seeds - line.there;
@@ -199,7 +199,7 @@ std::size_t missing_rows(const EvalSession& session, const std::vector<Part>& pa
       for (const std::uint64_t seed : variant.seeds) {
         for (const eval::Question& question : part.dataset.questions) {
           const std::string dataset(part.dataset.info.name);
-          missing += store.has({session.model().name(), dataset, variant.label, seed, question.id}) ? 0U : 1U;
+          missing += store.has({session.model().info().name, dataset, variant.label, seed, question.id}) ? 0U : 1U;
         }
       }
     }

@@ -12,7 +12,6 @@
 #include "base/machine.h"
 #include "cli/interrupt.h"
 #include "dts/error.h"
-#include "engine/llama/memory_plan.h"
 #include "eval/grade/grade.h"
 #include "eval/run/fingerprint.h"
 #include "eval/run/variants.h"
@@ -27,9 +26,9 @@ using namespace text;
 constexpr std::int64_t kOneThreadParameters = 8'000'000;
 constexpr int kMostWorkers = 8;
 
-int choose_workers(int asked, const ModelFlags& flags, const LlamaModel& model) {
+int choose_workers(int asked, const ModelFlags& flags, const Model& model) {
   if (asked > 0) return asked;
-  if (flags.threads > 0 || model.parameters() >= kOneThreadParameters) return 1;
+  if (flags.threads > 0 || model.info().parameters >= kOneThreadParameters) return 1;
   return std::clamp(usable_cores(), 1, kMostWorkers);
 }
 
@@ -48,29 +47,22 @@ eval::Grading grading_of(const eval::DatasetInfo& info) {
 
 EvalSession::EvalSession(const ModelFlags& flags, int workers)
     : flags_(flags),
-      file_(flags.path.empty() ? find_builtin_model() : ModelFile{flags.path}),
-      model_({.path = file_.get().path, .gpu_layers = flags.gpu_layers}),
-      fingerprint_(eval::file_fingerprint(file_.get().path)),
+      loaded_(load_model(flags, {})),
+      fingerprint_(eval::file_fingerprint(loaded_->path())),
       workers_chosen_(workers == 0),
-      workers_(choose_workers(workers, flags, model_)) {}
+      workers_(choose_workers(workers, flags, model())) {}
 
 std::string EvalSession::settings(const eval::Dataset& dataset, const eval::Variant& variant,
                                   const std::string& sampling_source) const {
   nlohmann::json out = eval::settings_of(variant.options);
   out["sampling_source"] = sampling_source;
   out["model_hash"] = fingerprint_;
-  out["model_parameters"] = model_.parameters();
+  out["model_parameters"] = model().info().parameters;
   // How it is computed decides the last bits of logits, and so tokens.
-  out["kv_type"] = flags_.kv_type == KvType::kF16 ? "f16" : "q8_0";
-  out["kv"] = flags_.kv == KvLayout::kStreams ? "streams" : "unified";
-  out["flash_attention"] = flash_attention_;
-  const ContextSettings context = context_settings(model_.impl(), flags_.engine(branches_, context_));
-  out["batch_invariant"] = context.row_multiple > 1 ? fmt::format("rows in multiples of {}", context.row_multiple)
-                           : context.least_rows > 1 ? fmt::format("at least {} rows", context.least_rows)
-                                                    : "rows as they come";
-  const auto layers = static_cast<int>(model_.impl().facts.layers.size());  // one more is the output head
-  const bool all = flags_.gpu_layers < 0 || flags_.gpu_layers > layers;
-  out["gpu_layers"] = !model_.impl().on_gpu ? "none" : all ? "all" : fmt::format("{}", flags_.gpu_layers);
+  for (const auto& [name, value] : engine_settings_) {
+    const bool truth = value == "true" || value == "false";
+    out[name] = truth ? nlohmann::json(value == "true") : nlohmann::json(value);
+  }
   if (truncated_) out["context_length"] = context_;
   out["questions"] = dataset.questions.size();
   out["questions_hash"] = eval::questions_fingerprint(dataset);
@@ -87,15 +79,15 @@ void EvalSession::prepare(const std::vector<EvalWork>& all, int parallel) {
       budget = std::max(budget, variant.options.max_tokens);
     }
     for (const eval::Question& question : work.dataset->questions) {
-      const std::size_t prompt = eval::chat_prompt(model_.vocabulary(), *work.dataset, question).tokens.size();
+      const std::size_t prompt = eval::chat_prompt(model().vocabulary(), *work.dataset, question).tokens.size();
       needed = std::max(needed, static_cast<std::int64_t>(prompt) + budget);
     }
   }
-  const int most = flags_.context_size > 0 ? flags_.context_size : std::max(1, model_.training_context());
+  const int most = flags_.context_size > 0 ? flags_.context_size : std::max(1, model().info().training_context);
   context_ = static_cast<int>(std::min<std::int64_t>(needed, most));
   truncated_ = needed > most;
   choose_branches(widest, parallel);
-  for (int i = 0; i < workers_; ++i) engines_.push_back(make_llama_engine(model_, flags_.engine(branches_, context_)));
+  for (int i = 0; i < workers_; ++i) engines_.push_back(model().make_engine({branches_, context_}));
   for (const EvalWork& work : all) {
     for (eval::Variant& variant : *work.variants) {
       variant.options.max_tokens = std::min(variant.options.max_tokens, context_);
@@ -104,11 +96,11 @@ void EvalSession::prepare(const std::vector<EvalWork>& all, int parallel) {
 }
 
 void EvalSession::choose_branches(int widest, int parallel) {
-  const auto plan = [this](int branches) { return plan_memory(model_, flags_.engine(branches, context_)); };
+  const auto plan = [this](int branches) { return model().plan_engine({branches, context_}); };
   const auto fits = [&](int branches) {
     try {
-      const MemoryPlan made = plan(branches);
-      return made.needed_bytes() * workers_ <= made.available_bytes / 10 * 9;  // others want some, too
+      const EnginePlan made = plan(branches);
+      return made.needed_bytes * workers_ <= made.available_bytes / 10 * 9;  // others want some, too
     } catch (const Error&) {
       return false;
     }
@@ -123,7 +115,7 @@ void EvalSession::choose_branches(int widest, int parallel) {
   }
   while (workers_chosen_ && workers_ > 1 && !fits(branches_)) --workers_;
   try {
-    flash_attention_ = plan(branches_).flash_attention;
+    engine_settings_ = plan(branches_).settings;
   } catch (const Error& error) {
     if (branches_ == widest || error.kind() == Error::Kind::kUsage) throw;
     throw Error(
@@ -149,8 +141,8 @@ bool EvalSession::run(const eval::Dataset& dataset, const std::vector<eval::Vari
     try {
       eval::RunnerInputs inputs;
       inputs.engine = &engine;
-      inputs.vocabulary = &model_.vocabulary();
-      inputs.model = model_.name();
+      inputs.vocabulary = &model().vocabulary();
+      inputs.model = model().info().name;
       inputs.dataset = &dataset;
       inputs.variants = variants;
       inputs.grading = grading_of(dataset.info);

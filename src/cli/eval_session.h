@@ -2,12 +2,14 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "cli/builtin_model.h"
+#include "cli/model_loader.h"
 #include "cli/options.h"
-#include "dts/llama.h"
+#include "dts/model.h"
 #include "eval/datasets/dataset.h"
 #include "eval/run/runner.h"
 
@@ -25,7 +27,7 @@ class EvalSession {
   // so small that one thread serves it best, else one.
   EvalSession(const ModelFlags& flags, int workers);
 
-  const LlamaModel& model() const { return model_; }
+  const Model& model() const { return **loaded_; }
   // What decides results beside the method and its seed: the model, the questions and how they are decoded.
   std::string settings(const eval::Dataset& dataset, const eval::Variant& variant,
                        const std::string& sampling_source) const;
@@ -46,15 +48,14 @@ class EvalSession {
   void choose_branches(int widest, int parallel);
 
   ModelFlags flags_;
-  ModelFileGuard file_;
-  LlamaModel model_;
+  std::unique_ptr<LoadedModel> loaded_;
   std::string fingerprint_;  // of the model's file
   bool workers_chosen_;      // by us, so that memory may lower them
   int workers_;
   int branches_ = 0;        // in flight, of each engine
   int context_ = 0;         // tokens a branch holds
   bool truncated_ = false;  // some prompt and its budget do not fit the context
-  bool flash_attention_ = false;
+  std::vector<std::pair<std::string, std::string>> engine_settings_;
   std::vector<std::unique_ptr<Engine>> engines_;  // [workers_]
 };
 

@@ -11,10 +11,10 @@
 #include <optional>
 
 #include "cli/arguments.h"
-#include "cli/builtin_model.h"
 #include "cli/commands.h"
 #include "cli/example.h"
 #include "cli/interrupt.h"
+#include "cli/model_loader.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/prompt_source.h"
@@ -22,11 +22,10 @@
 #include "cli/view.h"
 #include "dts/answer.h"
 #include "dts/error.h"
-#include "dts/llama.h"
+#include "dts/model.h"
 #include "dts/scheduler.h"
 #include "dts/text_search.h"
 #include "dts/tree_file.h"
-#include "engine/llama/llama_engine.h"
 #include "text/display.h"
 #include "text/glyphs.h"
 #include "text/numbers.h"
@@ -76,13 +75,13 @@ void check_writable(const std::string& path) {
 }
 
 // Where nobody said how long trajectories may be and memory decides, it should not go unnoticed.
-void note_short_context(const RunFlags& flags, const LlamaModel& model, const MemoryPlan& plan, int room, int wanted) {
-  const bool by_memory = plan.context_length < model.training_context() && room < wanted;
+void note_short_context(const RunFlags& flags, const ModelInfo& model, const EnginePlan& plan, int room, int wanted) {
+  const bool by_memory = plan.context_length < model.training_context && room < wanted;
   if (flags.quiet || flags.search.predict || flags.model.context_size > 0 || !by_memory) return;
   print_note(fmt::format(
       "memory has room for trajectories of {} tokens (the model could have {}); --kv unified, --kv-type q8_0 or fewer "
       "branches make more, and -n says how many",
-      grouped(room), grouped(model.training_context())));
+      grouped(room), grouped(model.training_context)));
 }
 
 std::optional<Example> choose_example(const RunFlags& flags) {
@@ -108,8 +107,8 @@ ChatPrompt make_prompt(const RunFlags& flags, const std::string& question, const
 }
 
 // Tokens a branch must hold for the prompt and a trajectory; 0: as many as the model and memory allow.
-int choose_context(const RunFlags& flags, const LlamaModel& model, int prompt_tokens) {
-  const int trained = model.training_context();
+int choose_context(const RunFlags& flags, const ModelInfo& model, int prompt_tokens) {
+  const int trained = model.training_context;
   int context = flags.model.context_size;
   if (context == 0 && flags.search.predict) {
     const std::int64_t wanted = std::int64_t{prompt_tokens} + *flags.search.predict;
@@ -149,43 +148,31 @@ class LoadingLine {
 };
 
 // Null when it was interrupted.
-std::unique_ptr<LlamaModel> load_model(const RunFlags& flags, const Terminal& terminal) {
-  const ModelFileGuard file(flags.model.path.empty() ? find_builtin_model() : ModelFile{flags.model.path});
-  if (file.get().stand_in && !flags.quiet) {
-    print_note(
-        "there is no built-in model here; a tiny one with random weights stands in, and its answers mean nothing");
-  } else if (flags.model.path.empty() && !flags.example && !flags.quiet && !flags.json) {
+std::unique_ptr<LoadedModel> load(const RunFlags& flags, const Terminal& terminal) {
+  if (flags.model.path.empty() && !flags.example && !flags.quiet && !flags.json) {
     print_note(
         "this is the tiny built-in model, which knows three kinds of problems (dts run --example 1, 2, 3); "
         "-m model.gguf asks a real one");
   }
   LoadingLine line(terminal, !flags.quiet && !flags.json);
-  LlamaModelOptions options;
-  options.path = file.get().path;
-  options.gpu_layers = flags.model.gpu_layers;
-  options.on_load = [&line](float fraction) {
-    line.show(fraction);
-    return !Interrupt::requested();
-  };
-  try {
-    return std::make_unique<LlamaModel>(options);
-  } catch (const Error&) {
-    if (Interrupt::requested()) return nullptr;
-    throw;
-  }
+  LoadingHooks hooks;
+  hooks.progress = [&line](float fraction) { line.show(fraction); };
+  hooks.stopping = [] { return Interrupt::requested(); };
+  hooks.quiet = flags.quiet;
+  return load_model(flags.model, hooks);
 }
 
-void print_facts(const LlamaModel& model, const MemoryPlan& plan) {
+void print_facts(const ModelInfo& model, const EnginePlan& plan) {
   write_stderr(fmt::format("model    {} ({}), {} parameters, {} bytes, trained for {} tokens\n{}\n",
-                           one_line(model.name()), one_line(model.architecture()),
-                           scaled(static_cast<double>(model.parameters())), grouped(model.size_bytes()),
-                           grouped(model.training_context()), plan.to_string()));
+                           one_line(model.name), one_line(model.architecture),
+                           scaled(static_cast<double>(model.parameters)), grouped(model.size_bytes),
+                           grouped(model.training_context), plan.description));
 }
 
-RunTitle make_title(const LlamaModel& model, const SearchOptions& options, const std::string& question,
+RunTitle make_title(const ModelInfo& model, const SearchOptions& options, const std::string& question,
                     const Glyphs& glyphs) {
   RunTitle title;
-  title.model = one_line(model.name());
+  title.model = one_line(model.name);
   title.method = options.method.name;
   title.settings = describe_settings(options, glyphs);
   title.sampling = describe_sampling(options.sampling, glyphs);
@@ -283,21 +270,21 @@ int run(const RunFlags& flags) {
   const Interrupt interrupt;
   const Terminal terminal = detect_terminal(STDERR_FILENO, flags.no_colour);
   const Clock::time_point start = Clock::now();
-  const std::unique_ptr<LlamaModel> model = load_model(flags, terminal);
-  if (!model) {
+  const std::unique_ptr<LoadedModel> loaded = load(flags, terminal);
+  if (!loaded) {
     print_error("interrupted while the model was being loaded");
     return kExitUnfinished;
   }
-  options.sampling = flags.sampling.over(model->recommended_sampling());
-  validate(options, model->vocabulary().size());
+  const Model& model = **loaded;
+  options.sampling = flags.sampling.over(model.recommended_sampling().options);
 
-  const ChatPrompt prompt = make_prompt(flags, question, model->vocabulary());
+  const ChatPrompt prompt = make_prompt(flags, question, model.vocabulary());
   const auto prompt_tokens = static_cast<int>(prompt.tokens.size());
-  const LlamaEngineOptions engine_options =
-      flags.model.engine(options.method.max_live(), choose_context(flags, *model, prompt_tokens));
-  const MemoryPlan plan = plan_memory(*model, engine_options);
-  if (flags.verbose) print_facts(*model, plan);
-  const std::unique_ptr<Engine> engine = make_llama_engine_as_planned(*model, engine_options, plan);
+  validate(options, model.vocabulary().size());
+  const EnginePlan plan = model.plan_engine({.max_branches = options.method.max_live(),
+                                             .context_length = choose_context(flags, model.info(), prompt_tokens)});
+  if (flags.verbose) print_facts(model.info(), plan);
+  const std::unique_ptr<Engine> engine = plan.make();
   const double load_seconds = since(start);
 
   const int room = engine->info().context_length - prompt_tokens;
@@ -309,14 +296,14 @@ int run(const RunFlags& flags) {
     print_note(fmt::format("--predict is {}, but beside the prompt the context (--ctx-size) has room for {}",
                            *flags.search.predict, room));
   }
-  note_short_context(flags, *model, plan, room, options.max_tokens);
+  note_short_context(flags, model.info(), plan, room, options.max_tokens);
   options.max_tokens = std::min(options.max_tokens, room);
 
-  const RunTitle title = make_title(*model, options, question, glyphs(terminal.unicode));
+  const RunTitle title = make_title(model.info(), options, question, glyphs(terminal.unicode));
   const std::unique_ptr<View> view = choose_view(flags, title, terminal);
-  TreeDocument document = decode(*engine, model->vocabulary(), prompt, options, flags.search.max_seconds, *view);
+  TreeDocument document = decode(*engine, model.vocabulary(), prompt, options, flags.search.max_seconds, *view);
   view->close();
-  document.model = model->name();
+  document.model = model.info().name;
   document.question = question;
   document.times.load = load_seconds;
   return print_result(flags, example, document);

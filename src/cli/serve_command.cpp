@@ -7,19 +7,19 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <optional>
 #include <sstream>
 
 #include "cli/arguments.h"
-#include "cli/builtin_model.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/model_loader.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "dts/error.h"
 #include "dts/llama.h"
+#include "dts/model.h"
 #include "io/whole_file.h"
 #include "serve/http/http_server.h"
 #include "serve/http/signals.h"
@@ -83,40 +83,15 @@ void check_access(ServeFlags& flags) {
   }
 }
 
-std::unique_ptr<LlamaModel> load_model(const ServeFlags& flags, const serve::EndSignals& signals, std::string& id) {
-  const ModelFileGuard file(flags.model.path.empty() ? find_builtin_model() : ModelFile{flags.model.path});
-  if (file.get().stand_in) {
-    print_note(
-        "there is no built-in model here; a tiny one with random weights stands in, and its answers mean nothing");
-  }
-  id = flags.alias.empty() ? std::filesystem::path(file.get().path).stem().string() : flags.alias;
-  if (file.get().stand_in && flags.alias.empty()) id = "random";
-  id = one_line(id);  // a file's name may be any bytes
-  bool interrupted = false;
-  LlamaModelOptions options;
-  options.path = file.get().path;
-  options.gpu_layers = flags.model.gpu_layers;
-  options.on_load = [&](float) {
-    interrupted = interrupted || signals.wait_for(std::chrono::milliseconds(0));
-    return !interrupted;
-  };
-  try {
-    return std::make_unique<LlamaModel>(options);
-  } catch (const Error&) {
-    if (interrupted) return nullptr;
-    throw;
-  }
-}
-
 // The server's own values, where a request says nothing.
-serve::Decoding default_decoding(const ServeFlags& flags, const LlamaModel& model) {
+serve::Decoding default_decoding(const ServeFlags& flags, const Model& model) {
   serve::Decoding decoding;
   decoding.method = flags.search.method;
   decoding.numbers = flags.search.numbers;
   decoding.stat_temperature = flags.search.stat_temperature;
   decoding.max_total_tokens = flags.search.max_total_tokens;
   decoding.max_seconds = flags.search.max_seconds;
-  decoding.sampling = flags.sampling.over(model.recommended_sampling());
+  decoding.sampling = flags.sampling.over(model.recommended_sampling().options);
   if (flags.fixed_seed) decoding.seed = flags.search.seed;
   decoding.max_tokens = flags.search.predict;
   return decoding;
@@ -178,33 +153,37 @@ int run(ServeFlags& flags) {
 
   const serve::EndSignals signals;
   serve::ServiceOptions options;
-  const std::unique_ptr<LlamaModel> model = load_model(flags, signals, options.model.id);
-  if (!model) {
+  LoadingHooks hooks;
+  hooks.stopping = [&signals] { return signals.wait_for(std::chrono::milliseconds(0)); };
+  const std::unique_ptr<LoadedModel> loaded = load_model(flags.model, hooks);
+  if (!loaded) {
     print_error("interrupted while the model was being loaded");
     return kExitUnfinished;
   }
+  const Model& model = **loaded;
   const std::unique_ptr<Engine> engine =
-      make_llama_engine(*model, flags.model.engine(capacity.parallel, flags.model.context_size));
+      model.make_engine({.max_branches = capacity.parallel, .context_length = flags.model.context_size});
 
-  options.model.name = model->name();
-  options.model.description = model->description();
+  options.model.id = one_line(flags.alias.empty() ? loaded->id() : flags.alias);  // a file's name may be any bytes
+  options.model.name = model.info().name;
+  options.model.description = model.info().description;
   options.model.created =
       std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
-  options.model.parameters = model->parameters();
-  options.model.training_context = model->training_context();
+  options.model.parameters = model.info().parameters;
+  options.model.training_context = model.info().training_context;
   options.limits = flags.limits;
   options.limits.branches = capacity.branches;
-  options.defaults = default_decoding(flags, *model);
+  options.defaults = default_decoding(flags, model);
   options.access = flags.access;
   options.log_prompts = flags.log_prompts;
 
-  serve::Service service(std::move(options), *engine, model->vocabulary());
+  serve::Service service(std::move(options), *engine, model.vocabulary());
   serve::HttpServer server(flags.http, service);
   const std::string host =
       flags.http.host.find(':') == std::string::npos ? flags.http.host : "[" + flags.http.host + "]";
   const EngineInfo& info = engine->info();
   write_stdout(fmt::format("{} on http://{}:{}{}\n{} branches of {} tokens; the API is at /v1\n",
-                           one_line(model->name()), host, server.port(), serve::page_assets().empty() ? "/v1" : "/",
+                           one_line(model.info().name), host, server.port(), serve::page_assets().empty() ? "/v1" : "/",
                            info.max_branches, info.context_length));
   signals.wait();
   shut_down(flags, signals, service, server);

@@ -3,11 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cassert>
 #include <chrono>
 #include <exception>
 #include <utility>
 
+#include "base/check.h"
 #include "dts/error.h"
 
 namespace dts {
@@ -24,6 +24,15 @@ double busy_seconds(const Engine& engine) {
   return times.prefill + times.model + times.statistics + times.forks;
 }
 
+// For the last that is done on behalf of a search: there is nothing left of it that could fail.
+template <typename Action>
+void regardless(Action action) {
+  try {
+    action();
+  } catch (...) {  // NOLINT(bugprone-empty-catch)
+  }
+}
+
 }  // namespace
 
 struct Scheduler::Running {
@@ -31,42 +40,53 @@ struct Scheduler::Running {
   Job job;
   std::vector<BranchId> branches;  // the search's slot -> the engine's branch; kClosed where none is open
   std::size_t prefilled = 0;       // prompt tokens in the engine
+  std::int64_t kv_tokens = 0;      // reserved
   bool decoding = false;
+  bool placed = false;         // the plan's releases and forks are done: an interrupted step only feeds again
   std::size_t first_feed = 0;  // where its feeds start in the step being made
   Clock::time_point submitted, admitted, started;
 
   static constexpr BranchId kClosed = -1;
 
   Search& search() const { return *job.search; }
+  bool done() const { return search().done(); }
   std::size_t to_prefill() const { return search().prompt().size() - 1; }  // the first step feeds the last token
+  bool limited() const { return job.max_seconds > 0; }
+  Clock::time_point deadline() const {
+    return admitted + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(job.max_seconds));
+  }
+  Footprint footprint() const {
+    return {.branches = search().max_live(),
+            .prompt_tokens = static_cast<int>(search().prompt().size()),
+            .max_tokens = search().options().max_tokens};
+  }
 };
 
 Scheduler::Scheduler(Engine& engine) : engine_(engine) {}
 
 Scheduler::~Scheduler() {
-  for (const auto& running : running_) {
-    for (const BranchId branch : running->branches) {
-      if (branch != Running::kClosed) engine_.release(branch);
-    }
-  }
+  for (const auto& running : running_) release_all(*running);
 }
 
 JobId Scheduler::submit(Job job) {
-  assert(job.search != nullptr && !job.search->done());
+  check(job.search != nullptr && !job.search->done(), "a search is submitted before it is done");
   const EngineInfo& info = engine_.info();
   const Search& search = *job.search;
+  validate(search.options(), info);
   if (search.max_live() > info.max_branches) {
-    throw usage_error(fmt::format("the method may have {} branches (--max-branches) but the engine holds {}",
-                                  search.max_live(), info.max_branches));
+    throw usage_error(fmt::format("the method may have {} branches ({}) but the engine holds {}", search.max_live(),
+                                  option_name("max_branches"), info.max_branches));
   }
   const std::size_t tokens = search.prompt().size() + static_cast<std::size_t>(search.options().max_tokens);
   if (tokens > static_cast<std::size_t>(info.context_length)) {
-    throw usage_error(fmt::format(
-        "the prompt has {} tokens and each trajectory may add {} (--predict), but the context holds {} (--ctx-size)",
-        search.prompt().size(), search.options().max_tokens, info.context_length));
+    throw usage_error(
+        fmt::format("the prompt has {} tokens and each trajectory may add {} ({}), but the context holds {} ({})",
+                    search.prompt().size(), search.options().max_tokens, option_name("max_tokens"), info.context_length,
+                    option_name("context_length")));
   }
   auto running = std::make_unique<Running>();
   running->job = std::move(job);
+  running->kv_tokens = engine_.kv_tokens_of(running->footprint());
   running->submitted = Clock::now();
   const std::scoped_lock lock(mutex_);
   running->id = next_id_++;
@@ -78,6 +98,7 @@ JobId Scheduler::submit(Job job) {
 void Scheduler::cancel(JobId id) {
   const std::scoped_lock lock(mutex_);
   cancelled_.push_back(id);
+  if (std::find(in_step_.begin(), in_step_.end(), id) != in_step_.end()) engine_.interruption().now();
 }
 
 bool Scheduler::idle() const {
@@ -90,7 +111,6 @@ bool Scheduler::step() {
   const Clock::time_point start = Clock::now();
   const double busy = busy_seconds(engine_);
   admit();
-  prefill_one();
   step_all();
   stop_late();
   retire_done();
@@ -103,9 +123,15 @@ void Scheduler::run() {
   }
 }
 
-// Applies cancellations, then moves searches from the queue into the engine while there is room for all the branches
-// they may ever have. Strictly first come, first served: a wide search at the head is not overtaken, so it cannot
-// starve.
+// A search alone in the engine is always welcome: it may never need all that it could.
+bool Scheduler::fits(const Running& running) const {
+  const EngineInfo& info = engine_.info();
+  if (reserved_branches_ + running.search().max_live() > info.max_branches) return false;
+  return info.kv_tokens <= 0 || reserved_branches_ == 0 || reserved_tokens_ + running.kv_tokens <= info.kv_tokens;
+}
+
+// Applies cancellations, then moves searches from the queue into the engine while there is room for all they may ever
+// have. Strictly first come, first served: a wide search at the head is not overtaken, so it cannot starve.
 void Scheduler::admit() {
   std::vector<JobId> cancelled;
   std::vector<std::unique_ptr<Running>> never_ran;
@@ -123,9 +149,9 @@ void Scheduler::admit() {
   // Stopping runs callbacks, which may call back into the scheduler: never under the lock.
   for (const auto& running : never_ran) {
     running->search().stop(StopReason::kCancelled);
-    if (running->job.on_done) {
-      running->job.on_done({.queued = seconds_between(running->submitted, Clock::now()), .prefill = 0, .decode = 0});
-    }
+    JobTimes times;
+    times.queued = seconds_between(running->submitted, Clock::now());
+    if (running->job.on_done) regardless([&] { running->job.on_done(times); });
   }
   for (const auto& running : running_) {
     if (std::find(cancelled.begin(), cancelled.end(), running->id) != cancelled.end()) {
@@ -135,8 +161,9 @@ void Scheduler::admit() {
   retire_done();
 
   const std::scoped_lock lock(mutex_);
-  while (!queue_.empty() && reserved_ + queue_.front()->search().max_live() <= engine_.info().max_branches) {
-    reserved_ += queue_.front()->search().max_live();
+  while (!queue_.empty() && fits(*queue_.front())) {
+    reserved_branches_ += queue_.front()->search().max_live();
+    reserved_tokens_ += queue_.front()->kv_tokens;
     running_.push_back(std::move(queue_.front()));
     queue_.pop_front();
     running_.back()->admitted = Clock::now();
@@ -145,94 +172,171 @@ void Scheduler::admit() {
 }
 
 // One chunk of one prompt, in turn, so that neither a long prompt nor many prompts hold up the searches that decode.
-void Scheduler::prefill_one() {
+Scheduler::Running* Scheduler::next_to_prefill() {
   for (std::size_t i = 0; i < running_.size(); ++i) {
     Running& running = *running_[(prefill_turn_ + i) % running_.size()];
-    if (running.decoding || running.search().done()) continue;
+    if (running.decoding || running.done()) continue;
     prefill_turn_ = (prefill_turn_ + i + 1) % running_.size();
-    const std::size_t total = running.to_prefill();
-    try {
-      if (running.branches.empty()) running.branches.push_back(engine_.open());
-      // Chunks are cut at multiples of the same size, whatever else runs: prompts must prefill the same every time.
-      const std::size_t n = std::min(total - running.prefilled, static_cast<std::size_t>(engine_.info().prefill_chunk));
-      if (n > 0) engine_.prefill(running.branches.front(), running.search().prompt().subspan(running.prefilled, n));
-      running.prefilled += n;
-    } catch (const std::exception& e) {
-      fail(running, e.what());
-      return;
-    }
+    return &running;
+  }
+  return nullptr;
+}
+
+void Scheduler::plan_prefill(Running& running) {
+  if (running.branches.empty()) running.branches.push_back(engine_.open());
+  // Chunks are cut at multiples of the same size, whatever else runs: prompts must prefill the same every time.
+  const std::size_t n =
+      std::min(running.to_prefill() - running.prefilled, static_cast<std::size_t>(engine_.info().prefill_chunk));
+  running.first_feed = feeds_.size();
+  if (n == 0) return;
+  feeds_.push_back(
+      {.branch = running.branches.front(), .tokens = running.search().prompt().subspan(running.prefilled, n)});
+}
+
+void Scheduler::prefilled(Running& running) {
+  if (running.first_feed < feeds_.size()) running.prefilled += feeds_[running.first_feed].tokens.size();
+  try {
     if (running.job.on_prefill) {
       running.job.on_prefill({static_cast<int>(running.prefilled), static_cast<int>(running.search().prompt().size())});
     }
-    if (running.prefilled == total) {
-      running.decoding = true;
-      running.started = Clock::now();
-      if (!running.search().done()) running.search().begin();
+    if (running.prefilled < running.to_prefill()) return;
+    running.decoding = true;
+    running.started = Clock::now();
+    if (!running.done()) running.search().begin();
+  } catch (const std::exception& error) {
+    running.search().abandon(error.what());
+  }
+}
+
+void Scheduler::plan_step(Running& running) {
+  const Plan& plan = running.search().plan();
+  std::vector<BranchId>& branches = running.branches;
+  const auto at = [&branches](int slot) -> BranchId& {
+    if (static_cast<std::size_t>(slot) >= branches.size()) {
+      branches.resize(static_cast<std::size_t>(slot) + 1, Running::kClosed);
     }
-    return;
+    return branches[static_cast<std::size_t>(slot)];
+  };
+  if (!running.placed) {
+    // Releases first: the engine can then fork into the places they leave.
+    for (const int slot : plan.releases) engine_.release(std::exchange(at(slot), Running::kClosed));
+    for (const Plan::Fork& fork : plan.forks) {
+      const BranchId parent = at(fork.parent);
+      at(fork.child) = engine_.fork(parent);
+    }
+    running.placed = true;
+  }
+  running.first_feed = feeds_.size();
+  for (const Plan::SlotFeed& feed : plan.feeds) {
+    feeds_.push_back({at(feed.slot), {&feed.token, 1}, feed.draw, &running.search().spec()});
+  }
+}
+
+void Scheduler::absorb(Running& running) {
+  running.placed = false;
+  Search& search = running.search();
+  try {
+    search.absorb(std::span(predictions_).subspan(running.first_feed, search.plan().feeds.size()));
+  } catch (const std::exception& error) {
+    search.abandon(error.what());
   }
 }
 
 void Scheduler::step_all() {
   feeds_.clear();
-  try {
-    for (const auto& running : running_) {
-      if (!running->decoding || running->search().done()) continue;
-      const Plan& plan = running->search().plan();
-      std::vector<BranchId>& branches = running->branches;
-      const auto at = [&branches](int slot) -> BranchId& {
-        if (static_cast<std::size_t>(slot) >= branches.size()) {
-          branches.resize(static_cast<std::size_t>(slot) + 1, Running::kClosed);
-        }
-        return branches[static_cast<std::size_t>(slot)];
-      };
-      // Releases first: the engine can then fork into the places they leave.
-      for (const int slot : plan.releases) engine_.release(std::exchange(at(slot), Running::kClosed));
-      for (const Plan::Fork& fork : plan.forks) {
-        const BranchId parent = at(fork.parent);
-        at(fork.child) = engine_.fork(parent);
-      }
-      running->first_feed = feeds_.size();
-      for (const Plan::SlotFeed& feed : plan.feeds) {
-        feeds_.push_back({at(feed.slot), feed.token, feed.draw, &running->search().spec()});
-      }
+  members_.clear();
+  // What fails while one search's branches are put in place is its own failure.
+  const auto join = [this](Running& running, auto plan) {
+    const std::size_t feeds = feeds_.size();
+    try {
+      (this->*plan)(running);
+      members_.push_back(&running);
+    } catch (const std::exception& error) {
+      feeds_.resize(feeds);
+      running.search().stop(StopReason::kFailed, error.what());
     }
-    if (feeds_.empty()) return;
-    if (predictions_.size() < feeds_.size()) predictions_.resize(feeds_.size());
-    engine_.step(feeds_, std::span(predictions_).first(feeds_.size()));
-  } catch (const std::exception& e) {
-    for (const auto& running : running_) {
-      if (running->decoding && !running->search().done()) fail(*running, e.what());
+  };
+  if (Running* prompt = next_to_prefill()) {
+    join(*prompt, &Scheduler::plan_prefill);
+    if (!engine_.info().capabilities.mixes_prompts && !members_.empty()) {
+      const Evaluation made = evaluate(members_);
+      if (made == Evaluation::kDone) prefilled(*prompt);
+      if (made == Evaluation::kInterrupted) return;
+      feeds_.clear();
+      members_.clear();
     }
-    return;
   }
+  Running* mixed = members_.empty() ? nullptr : members_.front();
   for (const auto& running : running_) {
-    if (!running->decoding || running->search().done()) continue;
-    Search& search = running->search();
-    search.absorb(std::span(predictions_).subspan(running->first_feed, search.plan().feeds.size()));
+    if (running->decoding && !running->done()) join(*running, &Scheduler::plan_step);
   }
+  if (members_.empty() || evaluate(members_) != Evaluation::kDone) return;
+  for (Running* running : members_) running == mixed ? prefilled(*running) : absorb(*running);
+}
+
+Scheduler::Evaluation Scheduler::evaluate(std::span<Running* const> members) {
+  if (feeds_.empty()) return Evaluation::kDone;
+  if (predictions_.size() < feeds_.size()) predictions_.resize(feeds_.size());
+  Interruption& interruption = engine_.interruption();
+  {
+    // A step that was interrupted is made again in full: those who did not ask for it must get on.
+    const std::scoped_lock lock(mutex_);
+    interruption.clear();
+    in_step_.clear();
+    if (!interrupted_) {
+      Clock::time_point earliest = Clock::time_point::max();
+      for (const Running* running : members) {
+        in_step_.push_back(running->id);
+        if (running->limited()) earliest = std::min(earliest, running->deadline());
+      }
+      if (earliest < Clock::time_point::max()) interruption.at(earliest);
+      for (const JobId id : cancelled_) {
+        if (std::find(in_step_.begin(), in_step_.end(), id) != in_step_.end()) interruption.now();
+      }
+    }
+  }
+  Evaluation made = Evaluation::kDone;
+  try {
+    engine_.step(feeds_, std::span(predictions_).first(feeds_.size()));
+  } catch (const Interrupted&) {
+    made = Evaluation::kInterrupted;
+  } catch (const std::exception& error) {
+    made = Evaluation::kFailed;
+    for (Running* running : members) running->search().stop(StopReason::kFailed, error.what());
+  }
+  interrupted_ = made == Evaluation::kInterrupted;
+  const std::scoped_lock lock(mutex_);
+  in_step_.clear();
+  return made;
 }
 
 // A long prompt spends the time budget, too.
 void Scheduler::stop_late() {
+  const Clock::time_point now = Clock::now();
   for (const auto& running : running_) {
-    const double limit = running->job.max_seconds;
-    if (running->search().done() || limit <= 0) continue;
-    if (seconds_between(running->admitted, Clock::now()) >= limit) running->search().stop(StopReason::kTimeBudget);
+    if (!running->done() && running->limited() && now >= running->deadline()) {
+      running->search().stop(StopReason::kTimeBudget);
+    }
   }
 }
 
-void Scheduler::fail(Running& running, const std::string& error) { running.search().stop(StopReason::kFailed, error); }
+// An engine that cannot let go of a branch is not asked twice; its other branches are still freed.
+void Scheduler::release_all(Running& running) {
+  for (BranchId& branch : running.branches) {
+    if (branch == Running::kClosed) continue;
+    const BranchId id = std::exchange(branch, Running::kClosed);
+    regardless([&] { engine_.release(id); });
+  }
+}
 
 // Frees what done searches hold and reports them. Callbacks come last: they may submit and cancel.
 void Scheduler::retire_done() {
   std::vector<std::unique_ptr<Running>> done;
   for (auto& running : running_) {
-    if (!running->search().done()) continue;
-    for (const BranchId branch : running->branches) {
-      if (branch != Running::kClosed) engine_.release(branch);
-    }
-    reserved_ -= running->search().max_live();
+    if (!running->done()) continue;
+    release_all(*running);
+    reserved_branches_ -= running->search().max_live();
+    reserved_tokens_ -= running->kv_tokens;
     done.push_back(std::move(running));
   }
   if (!done.empty()) {
@@ -240,13 +344,12 @@ void Scheduler::retire_done() {
     prefill_turn_ = 0;
   }
   for (const auto& running : done) {
-    if (!running->job.on_done) continue;
     const Clock::time_point now = Clock::now();
     JobTimes times;
     times.queued = seconds_between(running->submitted, running->admitted);
     times.prefill = seconds_between(running->admitted, running->decoding ? running->started : now);
     times.decode = running->decoding ? seconds_between(running->started, now) : 0.0;
-    running->job.on_done(times);
+    if (running->job.on_done) regardless([&] { running->job.on_done(times); });
   }
   const std::scoped_lock lock(mutex_);
   running_count_ = running_.size();

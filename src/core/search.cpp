@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cassert>
 #include <cmath>
+#include <exception>
+#include <limits>
 #include <utility>
 
+#include "base/check.h"
 #include "dts/error.h"
 
 namespace dts {
@@ -48,6 +50,21 @@ void validate(const SearchOptions& options, int n_vocab) {
   }
 }
 
+void validate(const SearchOptions& options, const EngineInfo& engine) {
+  validate(options, engine.n_vocab > 0 ? engine.n_vocab : std::numeric_limits<int>::max());
+  const Method& method = options.method;
+  const int most = engine.capabilities.max_top_k;
+  if (method.branch.enabled && method.branch.k > most) {
+    throw out_of_range("branch_k", fmt::format("{}", method.branch.k),
+                       fmt::format("at most {}, the candidates that {} gives", most, engine.kind));
+  }
+  const bool by_confidence = method.retire.enabled || method.select == SelectRule::kMaxConfidence;
+  if (by_confidence && PredictionSpec().confidence_k > most) {
+    throw usage_error(fmt::format("{} needs the {} most probable tokens of each step, but {} gives {}", method.name,
+                                  PredictionSpec().confidence_k, engine.kind, most));
+  }
+}
+
 void Plan::clear() {
   releases.clear();
   forks.clear();
@@ -68,7 +85,7 @@ Search::Search(std::vector<Token> prompt, SearchOptions options, SearchText text
 }
 
 void Search::begin() {
-  assert(live_.empty() && account_.steps == 0);
+  check(live_.empty() && account_.steps == 0, "begin() comes once, before the first step");
   const Method& method = options_.method;
   const std::int64_t before = account_.prompt_tokens - 1;  // tokens before the last of the prompt
   account_.attended_tokens = before * (before - 1) / 2;    // the prefill
@@ -102,8 +119,8 @@ void Search::end_warmup() {
 }
 
 void Search::absorb(std::span<const Prediction> predictions) {
-  assert(!done() && predictions.size() == live_.size());
-  if (on_predictions) on_predictions(predictions);
+  check(!done() && predictions.size() == live_.size(), "absorb() takes one prediction a live branch");
+  if (on_predictions) heed([&] { on_predictions(predictions); });
   for (const Branch& branch : live_) {
     account_.attended_tokens += account_.prompt_tokens - 1 + tree_.segment(branch.leaf).end();
   }
@@ -125,7 +142,10 @@ void Search::absorb(std::span<const Prediction> predictions) {
       next_.insert(next_.end(), live_.begin() + static_cast<std::ptrdiff_t>(i), live_.end());
       next_.insert(next_.end(), born_.begin(), born_.end());
       live_.swap(next_);
-      stop(StopReason::kFailed, fmt::format("the model gave logits that are not numbers (step {})", account_.steps));
+      stop(StopReason::kFailed,
+           prediction.status == Prediction::Status::kFailed
+               ? prediction.error
+               : fmt::format("the model gave logits that are not numbers (step {})", account_.steps));
       return;
     }
     const int n = children_of(prediction);
@@ -143,7 +163,9 @@ void Search::absorb(std::span<const Prediction> predictions) {
   account_.peak_live = std::max(account_.peak_live, live());
   emit(SearchEvent::Type::kStep, kNoSegment);
 
-  if (finished_.size() >= static_cast<std::size_t>(options_.method.stop.finished)) {
+  if (callback_error_) {
+    stop(StopReason::kFailed, *callback_error_);
+  } else if (finished_.size() >= static_cast<std::size_t>(options_.method.stop.finished)) {
     stop(StopReason::kEnoughFinished);
   } else if (finished_.size() > finished_before && agreed()) {
     stop(StopReason::kAgreement);
@@ -158,13 +180,33 @@ void Search::absorb(std::span<const Prediction> predictions) {
   }
 }
 
+namespace {
+
+// Whether bounds of H and VE leave no doubt. The rules are monotonous in both, so the corners decide.
+bool decided(const BranchRule& rule, const Prediction& prediction) {
+  if (prediction.entropy_margin <= 0 && prediction.varentropy_margin <= 0) return true;
+  const bool first = rule.is_decision(prediction.entropy, prediction.varentropy);
+  for (const float h : {-prediction.entropy_margin, prediction.entropy_margin}) {
+    for (const float v : {-prediction.varentropy_margin, prediction.varentropy_margin}) {
+      if (rule.is_decision(prediction.entropy + h, prediction.varentropy + v) != first) return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
 // 0: no decision token, sample. 1 with K = 1: a decision token that takes its most probable token. More: split.
 int Search::children_of(const Prediction& prediction) {
   const BranchRule& rule = options_.method.branch;
-  if (!rule.enabled || !rule.is_decision(prediction.entropy, prediction.varentropy)) return 0;
-  if (rule.k == 1) return 1;
+  if (!rule.enabled) return 0;
+  if (!decided(rule, prediction)) ++account_.undecided;
+  if (!rule.is_decision(prediction.entropy, prediction.varentropy)) return 0;
+  const int candidates =
+      static_cast<int>(std::min<std::size_t>(prediction.top.size(), static_cast<std::size_t>(rule.k)));
+  if (rule.k == 1 || candidates == 0) return candidates;
   const bool closed = room_ <= 0 || (frozen_ && rule.freeze == Freeze::kPermanent);
-  const int n = closed ? 0 : std::min(rule.k, room_ + 1);
+  const int n = closed ? 0 : std::min(candidates, room_ + 1);
   if (n < rule.k) ++account_.capped_decisions;
   return n;
 }
@@ -218,10 +260,16 @@ bool Search::extend(Branch& branch, const TokenRecord& record) {
   branch.logprob += static_cast<double>(record.logprob);
   branch.confidence.add(record.confidence);
   const int length = tree_.segment(branch.leaf).end();
-  if (text_.is_end(record.token) || (text_.ends_here && text_.ends_here(tree_, branch.leaf))) {
+  bool ends = false;
+  std::string answer;
+  heed([&] {
+    ends = text_.is_end(record.token) || (text_.ends_here && text_.ends_here(tree_, branch.leaf));
+    if (ends) answer = text_.answer_of(tree_.tokens_of(branch.leaf));
+  });
+  if (ends) {
     tree_.close(branch.leaf, SegmentState::kFinished);
     finished_.push_back({branch.leaf, length, account_.steps, branch.logprob / length, branch.confidence.mean(),
-                         branch.confidence.lowest(), branch.warmup, text_.answer_of(tree_.tokens_of(branch.leaf))});
+                         branch.confidence.lowest(), branch.warmup, std::move(answer)});
     if (branch.warmup) warmup_confidence_.push_back(branch.confidence.lowest());
     emit(SearchEvent::Type::kFinish, branch.leaf);
     return false;
@@ -259,7 +307,7 @@ int Search::take_slot() {
 }
 
 void Search::stop(StopReason reason, std::string error) {
-  assert(reason != StopReason::kRunning);
+  check(reason != StopReason::kRunning, "a search that stops has a reason");
   if (done()) return;
   reason_ = reason;
   error_ = std::move(error);
@@ -268,6 +316,33 @@ void Search::stop(StopReason reason, std::string error) {
   plan_.clear();
   emit(SearchEvent::Type::kDone, kNoSegment);
   flush_events();
+}
+
+void Search::abandon(std::string error) {
+  if (done()) return;
+  reason_ = StopReason::kFailed;
+  error_ = std::move(error);
+  // What live_ and the plan say is in doubt; the tree never is.
+  for (SegmentId id = 0; id < static_cast<SegmentId>(tree_.segments().size()); ++id) {
+    if (tree_.segment(id).state == SegmentState::kLive) tree_.close(id, SegmentState::kCut);
+  }
+  live_.clear();
+  plan_.clear();
+  telling_ = false;
+  emit(SearchEvent::Type::kDone, kNoSegment);
+  flush_events();
+}
+
+template <typename Callback>
+void Search::heed(Callback callback) {
+  try {
+    callback();
+    return;
+  } catch (const std::exception& error) {
+    if (!callback_error_) callback_error_ = error.what();
+  } catch (...) {
+    if (!callback_error_) callback_error_ = "a callback failed";
+  }
 }
 
 void Search::emit(SearchEvent::Type type, SegmentId segment) {
@@ -279,7 +354,16 @@ void Search::flush_events() {
   telling_ = true;
   for (std::size_t i = 0; i < events_.size(); ++i) {
     const SearchEvent event = events_[i];
-    on_event(event);
+    heed([&] { on_event(event); });
+    if (!callback_error_ || failed_callback_told_) continue;
+    // Who cannot hear is told once more, that it is over, and then no more.
+    failed_callback_told_ = true;
+    if (done()) {
+      reason_ = StopReason::kFailed;
+      error_ = *callback_error_;
+    } else {
+      stop(StopReason::kFailed, *callback_error_);
+    }
   }
   events_.clear();
   telling_ = false;

@@ -1,9 +1,9 @@
 #include "dts/tree.h"
 
 #include <algorithm>
-#include <cassert>
 #include <string>
 
+#include "base/check.h"
 #include "dts/error.h"
 
 namespace dts {
@@ -19,7 +19,7 @@ SegmentId Tree::add_root() {
 
 void Tree::append(SegmentId live, const TokenRecord& record) {
   Segment& segment = segments_[static_cast<std::size_t>(live)];
-  assert(segment.state == SegmentState::kLive);
+  check(segment.state == SegmentState::kLive, "tokens are appended to live segments");
   segment.tokens.push_back(record);
   ++unique_tokens_;
 }
@@ -35,7 +35,7 @@ SegmentId Tree::split(SegmentId live, int n_children) {
     segments_.push_back(std::move(child));
   }
   Segment& parent = segments_[static_cast<std::size_t>(live)];
-  assert(parent.state == SegmentState::kLive);
+  check(parent.state == SegmentState::kLive, "only live segments split");
   parent.state = SegmentState::kSplit;
   for (int i = 0; i < n_children; ++i) parent.children.push_back(first + i);
   ++decisions_;
@@ -44,7 +44,7 @@ SegmentId Tree::split(SegmentId live, int n_children) {
 
 void Tree::close(SegmentId live, SegmentState state) {
   Segment& segment = segments_[static_cast<std::size_t>(live)];
-  assert(segment.state == SegmentState::kLive && state != SegmentState::kSplit);
+  check(segment.state == SegmentState::kLive && state != SegmentState::kSplit, "a live segment is closed once");
   segment.state = state;
 }
 

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <thread>
@@ -230,6 +231,206 @@ TEST(Scheduler, SubmitAndCancelFromOtherThreads) {
   for (std::thread& client : clients) client.join();
   EXPECT_EQ(done, kThreads * kJobs);
   EXPECT_EQ(engine.open_branches(), 0);
+}
+
+// A tree as text, to compare it with another.
+std::string tree_text(const Search& search) {
+  std::string out;
+  for (const Segment& segment : search.tree().segments()) {
+    out += std::to_string(segment.parent) + ":" + std::to_string(static_cast<int>(segment.state));
+    for (const TokenRecord& record : segment.tokens) out += " " + std::to_string(record.token);
+    out += "\n";
+  }
+  return out;
+}
+
+// A search that branches, of a random model.
+std::shared_ptr<Search> branching(std::uint64_t seed, SearchText its_text = text()) {
+  MethodOptions options;
+  options.branch.tau_v = 0.5;
+  options.branch.max_branches = 4;
+  options.votes = 3;
+  SearchOptions search;
+  search.method = make_method("dts-stable", options);
+  search.max_tokens = 24;
+  search.seed = seed;
+  return std::make_shared<Search>(std::vector<Token>{2, 3, 4, 2, 3, 4}, search, std::move(its_text), kVocab);
+}
+
+RandomScript random_model() { return {.seed = 7, .n_vocab = kVocab, .end_token = kEnd, .end_bias = 1.0}; }
+
+std::string tree_alone(std::uint64_t seed) {
+  ScriptedEngine engine(sized(4), random_model());
+  Scheduler scheduler(engine);
+  auto search = branching(seed);
+  scheduler.submit(job(search));
+  scheduler.run();
+  return tree_text(*search);
+}
+
+struct Breaking {
+  const char* name;
+  std::function<void(SearchText&, Search*, Job*)> arm;  // the text before the search is made, the others after
+};
+
+[[noreturn]] void burst() { throw std::runtime_error("burst"); }
+
+// Whatever a client's callback throws is that client's failure: the search beside it ends as if it were alone.
+TEST(Scheduler, AThrowingCallbackFailsItsOwnSearchOnly) {
+  const std::vector<Breaking> callbacks = {
+      {"is_end", [](SearchText& t, Search*, Job*) { t.is_end = [](Token) -> bool { burst(); }; }},
+      {"ends_here",
+       [](SearchText& t, Search*, Job*) { t.ends_here = [](const Tree&, SegmentId) -> bool { burst(); }; }},
+      {"answer_of",
+       [](SearchText& t, Search*, Job*) { t.answer_of = [](std::span<const Token>) -> std::string { burst(); }; }},
+      {"on_event",
+       [](SearchText&, Search* s, Job*) {
+         if (s != nullptr) s->on_event = [](const SearchEvent&) { burst(); };
+       }},
+      {"on_event, when it is done",
+       [](SearchText&, Search* s, Job*) {
+         if (s == nullptr) return;
+         s->on_event = [](const SearchEvent& event) {
+           if (event.type == SearchEvent::Type::kDone) burst();
+         };
+       }},
+      {"on_predictions",
+       [](SearchText&, Search* s, Job*) {
+         if (s != nullptr) s->on_predictions = [](std::span<const Prediction>) { burst(); };
+       }},
+      {"on_prefill",
+       [](SearchText&, Search*, Job* j) {
+         if (j != nullptr) j->on_prefill = [](const JobProgress&) { burst(); };
+       }},
+  };
+  for (const Breaking& breaking : callbacks) {
+    ScriptedEngine engine(sized(8), random_model());
+    Scheduler scheduler(engine);
+    SearchText its_text = text();
+    breaking.arm(its_text, nullptr, nullptr);
+    auto broken = branching(1, its_text);
+    Job its_job = job(broken);
+    breaking.arm(its_text, broken.get(), &its_job);
+    auto beside = branching(2);
+    scheduler.submit(std::move(its_job));
+    scheduler.submit(job(beside));
+    scheduler.run();
+    EXPECT_EQ(broken->outcome().reason, StopReason::kFailed) << breaking.name;
+    EXPECT_EQ(broken->outcome().error, "burst") << breaking.name;
+    EXPECT_EQ(tree_text(*beside), tree_alone(2)) << breaking.name;
+    EXPECT_EQ(engine.open_branches(), 0) << breaking.name;
+    EXPECT_NO_THROW(Tree::from_segments({broken->tree().segments().begin(), broken->tree().segments().end()}));
+  }
+}
+
+TEST(Scheduler, ALastWordThatThrowsIsNobodysFailure) {
+  ScriptedEngine engine(sized(8), random_model());
+  Scheduler scheduler(engine);
+  auto first = branching(1);
+  auto beside = branching(2);
+  scheduler.submit(job(first, [](const JobTimes&) { burst(); }));
+  scheduler.submit(job(beside));
+  EXPECT_NO_THROW(scheduler.run());
+  EXPECT_EQ(tree_text(*first), tree_alone(1));
+  EXPECT_EQ(tree_text(*beside), tree_alone(2));
+}
+
+TEST(Scheduler, ARowThatFailsEndsItsOwnSearchOnly) {
+  for (const Prediction::Status status : {Prediction::Status::kFailed, Prediction::Status::kNotANumber}) {
+    ScriptedEngine engine(sized(8), random_model());
+    Scheduler scheduler(engine);
+    auto failing = branching(1);
+    auto beside = branching(2);
+    engine.after_row = [&](const Feed& feed, Prediction& row) {
+      if (feed.spec != &failing->spec() || failing->step() < 3) return;
+      row.status = status;
+      row.error = "the stream was cut";
+    };
+    scheduler.submit(job(failing));
+    scheduler.submit(job(beside));
+    scheduler.run();
+    EXPECT_EQ(failing->outcome().reason, StopReason::kFailed);
+    if (status == Prediction::Status::kFailed) {
+      EXPECT_EQ(failing->outcome().error, "the stream was cut");
+    }
+    EXPECT_EQ(tree_text(*beside), tree_alone(2));
+  }
+}
+
+TEST(Scheduler, WhatAnEngineCannotDoIsRefusedBeforeAnythingIsDecoded) {
+  ScriptedEngineOptions options = sized(8);
+  options.capabilities.max_top_k = 2;
+  ScriptedEngine engine(options, endless);
+  Scheduler scheduler(engine);
+  EXPECT_THROW(scheduler.submit(job(branching(1))), Error) << "K = 3";
+  EXPECT_THROW(scheduler.submit(job(search_of("deepconf-low", 10, 4))), Error) << "confidence wants 20";
+  EXPECT_NO_THROW(scheduler.submit(job(search_of("standard", 10))));
+  scheduler.run();
+}
+
+// Prompts and steps in one batch where an engine can: the same trees.
+TEST(Scheduler, MixedBatchesChangeNoTree) {
+  ScriptedEngineOptions options = sized(16);
+  options.capabilities.mixes_prompts = true;
+  ScriptedEngine engine(options, random_model());
+  Scheduler scheduler(engine);
+  std::vector<std::shared_ptr<Search>> searches;
+  for (std::uint64_t seed = 0; seed < 6; ++seed) {
+    searches.push_back(branching(seed));
+    scheduler.submit(job(searches.back()));
+    scheduler.step();  // the next one's prompt comes while this one decodes
+  }
+  scheduler.run();
+  for (std::uint64_t seed = 0; seed < 6; ++seed) EXPECT_EQ(tree_text(*searches[seed]), tree_alone(seed)) << seed;
+}
+
+// A step that never ends by itself is ended by the cancellation of one that is in it, and made again for the others.
+TEST(Scheduler, CancelInterruptsALongStep) {
+  ScriptedEngine engine(sized(8), random_model());
+  Scheduler scheduler(engine);
+  auto cancelled = branching(1);
+  auto beside = branching(2);
+  std::atomic<bool> hanging = false;
+  bool hung = false;
+  engine.before_step = [&] {
+    if (hung || cancelled->step() < 3) return;
+    hung = hanging = true;
+    while (!engine.interruption().due()) std::this_thread::yield();
+    throw Interrupted();
+  };
+  const JobId id = scheduler.submit(job(cancelled));
+  scheduler.submit(job(beside));
+  std::thread client([&] {
+    while (!hanging) std::this_thread::yield();
+    scheduler.cancel(id);
+  });
+  scheduler.run();
+  client.join();
+  EXPECT_TRUE(hung);
+  EXPECT_EQ(cancelled->outcome().reason, StopReason::kCancelled);
+  EXPECT_EQ(cancelled->outcome().account.steps, 3);
+  EXPECT_EQ(tree_text(*beside), tree_alone(2));
+}
+
+TEST(Scheduler, ATimeLimitInterruptsALongStep) {
+  ScriptedEngine engine(sized(8), random_model());
+  Scheduler scheduler(engine);
+  auto late = branching(1);
+  auto beside = branching(2);
+  bool hung = false;
+  engine.before_step = [&] {
+    if (hung) return;
+    hung = true;
+    while (!engine.interruption().due()) std::this_thread::yield();
+    throw Interrupted();
+  };
+  Job limited = job(late);
+  limited.max_seconds = 0.02;
+  scheduler.submit(std::move(limited));
+  scheduler.submit(job(beside));
+  scheduler.run();
+  EXPECT_EQ(late->outcome().reason, StopReason::kTimeBudget);
+  EXPECT_EQ(tree_text(*beside), tree_alone(2));
 }
 
 }  // namespace

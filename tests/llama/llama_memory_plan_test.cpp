@@ -93,9 +93,9 @@ TEST(MemoryPlan, RefusesWithTheBytesAndTheFlags) {
 
 TEST(MemoryPlan, WithoutAWishTakesWhatFits) {
   const MemoryPlan roomy = plan_memory_within(model(), {.max_branches = 4}, 16384 * kMiB);
-  EXPECT_EQ(roomy.context_length, model().training_context());
+  EXPECT_EQ(roomy.context_length, model().info().training_context);
   const MemoryPlan tight = plan_memory_within(model(), {.max_branches = 48}, 256 * kMiB);
-  EXPECT_LT(tight.context_length, model().training_context());
+  EXPECT_LT(tight.context_length, model().info().training_context);
   EXPECT_GT(tight.context_length, 2000);
   EXPECT_LE(tight.needed_bytes(), tight.available_bytes);
   EXPECT_NE(refusal({.max_branches = 48}, kMiB), "accepted");

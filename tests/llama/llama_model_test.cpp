@@ -85,17 +85,17 @@ TEST_P(LlamaFamily, LoadsAndDecodesWithARealVocabulary) {
   options.vocabulary_file = vocabulary_file(GetParam().vocabulary);
   options.name = "a\x1bname";
   const LlamaModel model({.path = write_model(GetParam().architecture, options)});
-  EXPECT_EQ(model.architecture(), GetParam().architecture);
-  EXPECT_EQ(model.name(), "a name") << "without what would steer a terminal";
-  EXPECT_EQ(model.training_context(), options.context);
-  EXPECT_GT(model.parameters(), std::int64_t{model.vocabulary().size()} * options.embedding);
-  EXPECT_GT(model.size_bytes(), model.parameters());
+  EXPECT_EQ(model.info().architecture, GetParam().architecture);
+  EXPECT_EQ(model.info().name, "a name") << "without what would steer a terminal";
+  EXPECT_EQ(model.info().training_context, options.context);
+  EXPECT_GT(model.info().parameters, std::int64_t{model.vocabulary().size()} * options.embedding);
+  EXPECT_GT(model.info().size_bytes, model.info().parameters);
 
   const auto engine = make_llama_engine(model, {.max_branches = 4, .context_length = 256, .threads = 1});
   EXPECT_EQ(engine->info().n_vocab, model.vocabulary().size());
   EXPECT_EQ(engine->info().context_length, 256);
   EXPECT_EQ(engine->info().max_branches, 4);
-  EXPECT_EQ(engine->info().flops_per_token, 2.0 * static_cast<double>(model.parameters()));
+  EXPECT_EQ(engine->info().flops_per_token, 2.0 * static_cast<double>(model.info().parameters));
   EXPECT_EQ(engine->info().flops_per_attended, 4.0 * options.layers * options.heads * options.head_size);
 
   const std::vector<Token> prompt = model.vocabulary().tokenize_prompt("What is 6 x 7?");
@@ -103,8 +103,8 @@ TEST_P(LlamaFamily, LoadsAndDecodesWithARealVocabulary) {
   engine->prefill(first, std::span(prompt).first(prompt.size() - 1));
   const BranchId second = engine->fork(first);
   const PredictionSpec spec;
-  const std::vector<Feed> feeds = {{.branch = first, .token = prompt.back(), .draw = 1, .spec = &spec},
-                                   {.branch = second, .token = prompt.back(), .draw = 2, .spec = &spec}};
+  const std::vector<Feed> feeds = {{.branch = first, .tokens = std::span(prompt).last(1), .draw = 1, .spec = &spec},
+                                   {.branch = second, .tokens = std::span(prompt).last(1), .draw = 2, .spec = &spec}};
   std::vector<Prediction> predictions(2);
   engine->step(feeds, predictions);
   EXPECT_EQ(predictions[0].top, predictions[1].top) << "the same tokens give the same distribution";
@@ -217,7 +217,7 @@ TEST(LlamaModel, RecommendedSamplingFollowsTheFamily) {
   RandomModelOptions options = tiny_options();
   const auto sampling = [&](const std::string& name) {
     options.name = name;
-    return LlamaModel({.path = write_model("sampling", options)}).recommended_sampling();
+    return LlamaModel({.path = write_model("sampling", options)}).recommended_sampling().options;
   };
   EXPECT_EQ(sampling("DeepSeek R1 Distill Qwen 1.5B").top_p, 0.95F);
   EXPECT_EQ(sampling("Qwen3 0.6B").top_k, 20);

@@ -18,6 +18,8 @@ ScriptedEngine::ScriptedEngine(const ScriptedEngineOptions& options, LogitsScrip
   info_.context_length = options.context_length;
   info_.max_branches = options.max_branches;
   info_.prefill_chunk = options.prefill_chunk;
+  info_.kind = "scripted";
+  info_.capabilities = options.capabilities;
 }
 
 BranchId ScriptedEngine::add(std::vector<Token> tokens) {
@@ -46,15 +48,10 @@ void ScriptedEngine::release(BranchId branch) {
   branches_.erase(branch);
 }
 
-void ScriptedEngine::prefill(BranchId branch, std::span<const Token> tokens) {
-  if (tokens.size() > static_cast<std::size_t>(info_.prefill_chunk)) throw Error("scripted engine: chunk too long");
-  std::vector<Token>& held = find(branch);
-  held.insert(held.end(), tokens.begin(), tokens.end());
-}
-
 void ScriptedEngine::step(std::span<const Feed> feeds, std::span<Prediction> out) {
-  if (before_step) before_step();
-  ++steps_;
+  const bool predicts = std::any_of(feeds.begin(), feeds.end(), [](const Feed& feed) { return feed.spec != nullptr; });
+  if (predicts && before_step) before_step();
+  steps_ += predicts ? 1 : 0;
   const auto n_vocab = static_cast<std::size_t>(info_.n_vocab);
   logits_.resize(feeds.size() * n_vocab);
   rows_.clear();
@@ -62,14 +59,21 @@ void ScriptedEngine::step(std::span<const Feed> feeds, std::span<Prediction> out
   for (std::size_t i = 0; i < feeds.size(); ++i) {
     const Feed& feed = feeds[i];
     if (!seen.insert(feed.branch).second) throw Error("scripted engine: a branch was fed twice in one step");
+    if (feed.tokens.size() > static_cast<std::size_t>(info_.prefill_chunk)) {
+      throw Error("scripted engine: chunk too long");
+    }
     std::vector<Token>& held = find(feed.branch);
-    held.push_back(feed.token);
+    held.insert(held.end(), feed.tokens.begin(), feed.tokens.end());
     if (held.size() > static_cast<std::size_t>(info_.context_length)) throw Error("scripted engine: context is full");
+    if (feed.spec == nullptr) continue;
     const std::span<float> row = std::span(logits_).subspan(i * n_vocab, n_vocab);
     script_(held, row);
     rows_.push_back({row, feed.draw, feed.spec, &out[i]});
   }
   predictor_.predict(rows_);
+  for (std::size_t i = 0; after_row && i < feeds.size(); ++i) {
+    if (feeds[i].spec != nullptr) after_row(feeds[i], out[i]);
+  }
 }
 
 void RandomScript::operator()(std::span<const Token> tokens, std::span<float> logits) const {

@@ -22,6 +22,7 @@ struct ScriptedEngineOptions {
   int max_branches = 48;
   int prefill_chunk = 4;
   int threads = 1;
+  EngineCapabilities capabilities = {};
 };
 
 class ScriptedEngine final : public Engine {
@@ -31,7 +32,6 @@ class ScriptedEngine final : public Engine {
   const EngineInfo& info() const override { return info_; }
   EngineTimes times() const override { return {}; }
   BranchId open() override;
-  void prefill(BranchId branch, std::span<const Token> tokens) override;
   BranchId fork(BranchId parent) override;
   void release(BranchId branch) override;
   void step(std::span<const Feed> feeds, std::span<Prediction> out) override;
@@ -41,7 +41,8 @@ class ScriptedEngine final : public Engine {
   int peak_branches() const { return peak_; }
   int steps() const { return steps_; }
   const std::vector<Token>& tokens(BranchId branch) const;
-  std::function<void()> before_step;  // e.g. throws, to play a failing device
+  std::function<void()> before_step;                        // e.g. throws, to play a failing device
+  std::function<void(const Feed&, Prediction&)> after_row;  // e.g. spoils one row
 
  private:
   BranchId add(std::vector<Token> tokens);

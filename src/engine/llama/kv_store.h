@@ -43,10 +43,11 @@ class KvStore {
 };
 
 struct StoreSetup {
-  const LlamaModel::Impl* model = nullptr;
+  const LlamaModelImpl* model = nullptr;
   const ModelThreads* threads = nullptr;
   ContextSettings settings;
   MemoryPlan plan;
+  const Interruption* interruption = nullptr;  // ends an evaluation
 };
 
 // One stream a branch.

@@ -37,8 +37,8 @@ ModelThreads::~ModelThreads() {
   if (auto* free = cpu_function<decltype(ggml_threadpool_free)>("ggml_threadpool_free")) free(pool_);
 }
 
-LlamaContext::LlamaContext(const LlamaModel::Impl& model, const ContextSettings& settings, const ModelThreads& threads,
-                           int sequences, int cells)
+LlamaContext::LlamaContext(const LlamaModelImpl& model, const ContextSettings& settings, const ModelThreads& threads,
+                           int sequences, int cells, const Interruption* interruption)
     : sequences_(sequences), cells_(cells) {
   llama_context_params params = llama_context_default_params();
   params.n_ctx = static_cast<std::uint32_t>(settings.unified ? cells : sequences * cells);
@@ -55,6 +55,11 @@ LlamaContext::LlamaContext(const LlamaModel::Impl& model, const ContextSettings&
   params.kv_unified = settings.unified;
   // Sliding windows keep all their cells: a branch must be able to fork at any length.
   params.swa_full = true;
+
+  if (interruption != nullptr) {
+    params.abort_callback_data = const_cast<Interruption*>(interruption);  // only read
+    params.abort_callback = [](void* data) { return static_cast<const Interruption*>(data)->due(); };
+  }
 
   forget_llama_errors();
   std::string why;

@@ -8,6 +8,7 @@
 #include <memory>
 #include <vector>
 
+#include "dts/interruption.h"
 #include "dts/llama.h"
 #include "dts/prediction.h"
 #include "engine/llama/llama_model.h"
@@ -42,14 +43,15 @@ struct ContextSettings {
   // others there are.
   int least_rows = 1;
   int row_multiple = 1;
+  bool batch_invariant = false;  // and so it does not
 };
 
 class LlamaContext {
  public:
-  // `sequences` branches of `cells` tokens each; unified: `cells` tokens in all. Throws dts::Error when it cannot be
-  // made.
-  LlamaContext(const LlamaModel::Impl& model, const ContextSettings& settings, const ModelThreads& threads,
-               int sequences, int cells);
+  // `sequences` branches of `cells` tokens each; unified: `cells` tokens in all. `interruption`, which outlives it,
+  // ends evaluations on the CPU. Throws dts::Error when it cannot be made.
+  LlamaContext(const LlamaModelImpl& model, const ContextSettings& settings, const ModelThreads& threads, int sequences,
+               int cells, const Interruption* interruption = nullptr);
   ~LlamaContext();
   LlamaContext(const LlamaContext&) = delete;
   LlamaContext& operator=(const LlamaContext&) = delete;

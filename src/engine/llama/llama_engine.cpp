@@ -42,9 +42,11 @@ class Stopwatch {
 int choose_threads(const LlamaModel& model, int asked) {
   if (asked > 0) return asked;
   constexpr std::int64_t kParametersPerThread = 4'000'000;
-  const std::int64_t worthwhile = std::max<std::int64_t>(1, model.parameters() / kParametersPerThread);
+  const std::int64_t worthwhile = std::max<std::int64_t>(1, model.info().parameters / kParametersPerThread);
   return static_cast<int>(std::min<std::int64_t>(usable_cores(), worthwhile));
 }
+
+constexpr int kAborted = 2;  // llama_decode's code
 
 // What making and starting a graph costs, as bytes that could be read in the time.
 constexpr double kEvaluationBytes = 4e6;
@@ -55,25 +57,32 @@ class LlamaEngine final : public Engine {
       : n_vocab_(model.vocabulary().size()),
         threads_(choose_threads(model, options.threads)),
         predictor_(threads_.threads()) {
-    const LlamaModel::Impl& impl = model.impl();
-    const StoreSetup setup{
-        .model = &impl, .threads = &threads_, .settings = context_settings(impl, options), .plan = plan};
+    const LlamaModelImpl& impl = impl_of(model);
+    const StoreSetup setup{.model = &impl,
+                           .threads = &threads_,
+                           .settings = context_settings(impl, options),
+                           .plan = plan,
+                           .interruption = &interruption()};
     store_ = setup.settings.unified ? make_unified_store(setup) : make_stream_store(setup);
+    unified_ = setup.settings.unified;
     least_rows_ = setup.settings.least_rows;
     row_multiple_ = setup.settings.row_multiple;
     // One pool attends to all of its cells anyway; a GPU's attention skips what is masked.
     const bool by_longest = !setup.settings.unified && !impl.on_gpu;
-    cutter_ = RunCutter({.evaluation = 1.25 * static_cast<double>(model.size_bytes()) + kEvaluationBytes,
+    cutter_ = RunCutter({.evaluation = 1.25 * static_cast<double>(model.info().size_bytes) + kEvaluationBytes,
                          .cell = by_longest ? static_cast<double>(plan.bytes_per_cell) : 0.0,
                          .quantum = static_cast<std::size_t>(row_multiple_),
                          .least = static_cast<std::size_t>(least_rows_)});
 
-    info_.name = model.name();
+    info_.name = model.info().name;
+    info_.kind = "llama.cpp";
+    info_.kv_tokens = unified_ ? plan.cells : std::int64_t{options.max_branches} * plan.context_length;
+    info_.capabilities.batch_invariant = setup.settings.batch_invariant;
     info_.n_vocab = n_vocab_;
     info_.context_length = plan.context_length;
     info_.max_branches = options.max_branches;
     info_.prefill_chunk = setup.settings.batch;
-    info_.flops_per_token = 2.0 * static_cast<double>(model.parameters());
+    info_.flops_per_token = 2.0 * static_cast<double>(model.info().parameters);
     const GgufFacts& facts = impl.facts;
     info_.flops_per_attended = 2.0 * static_cast<double>(facts.layers.size()) *
                                static_cast<double>(facts.heads * (facts.key_length + facts.value_length));
@@ -100,43 +109,23 @@ class LlamaEngine final : public Engine {
     store_->release(branch);
   }
 
-  void prefill(BranchId branch, std::span<const Token> tokens) override {
-    check_branch(branch);
-    const int count = static_cast<int>(std::min<std::size_t>(tokens.size(), std::numeric_limits<int>::max()));
-    if (count == 0) return;
-    if (count > info_.prefill_chunk) {
-      throw usage_error(
-          fmt::format("a prefill of {} tokens is more than the {} of one call", count, info_.prefill_chunk));
-    }
-    for (const Token token : tokens) check_token(token);
-    check_length(branch, count);
-    prepare(count);
-    const Place place = store_->next(branch);
-    batch_.clear();
-    for (int i = 0; i < count; ++i) {
-      batch_.add(tokens[static_cast<std::size_t>(i)], place.position + i, place.sequence, /*output=*/false);
-    }
-    evaluate(times_.prefill);
-    store_->append(branch, count);
+  std::int64_t kv_tokens_of(const Footprint& footprint) const override {
+    if (!unified_) return Engine::kv_tokens_of(footprint);
+    return footprint.prompt_tokens + std::int64_t{footprint.branches} * footprint.max_tokens;  // the prompt is shared
   }
 
   void step(std::span<const Feed> feeds, std::span<Prediction> out) override {
     if (feeds.empty()) return;
     check_feeds(feeds, out);
-    prepare(1);
-    order_.clear();
-    for (std::size_t i = 0; i < feeds.size(); ++i) order_.push_back({store_->next(feeds[i].branch), i});
-    std::sort(order_.begin(), order_.end(),
-              [](const Fed& a, const Fed& b) { return a.place.sequence < b.place.sequence; });
-    // An evaluation takes consecutive sequences; there are gaps only when some branches sit out.
-    for (std::size_t begin = 0; begin < order_.size();) {
-      std::size_t end = begin + 1;
-      while (end < order_.size() &&
-             (!store_->consecutive() || order_[end].place.sequence == order_[end - 1].place.sequence + 1)) {
-        ++end;
+    try {
+      if (feeds.front().spec == nullptr) {
+        feed_prompt(feeds.front());
+      } else {
+        feed_rows(feeds, out);
       }
-      step_consecutive(std::span(order_).subspan(begin, end - begin), feeds, out);
-      begin = end;
+    } catch (const Interrupted&) {
+      take_back(feeds);
+      throw;
     }
   }
 
@@ -173,16 +162,71 @@ class LlamaEngine final : public Engine {
     if (out.size() != feeds.size()) {
       throw usage_error(fmt::format("{} feeds but room for {} predictions", feeds.size(), out.size()));
     }
+    // A prompt's tokens are computed by other kernels than a step's rows: together they would round differently.
+    const bool prompt = feeds.front().spec == nullptr;
+    if (prompt && feeds.size() > 1) throw usage_error("a stretch of a prompt comes alone");
+    if (prompt && feeds.front().tokens.size() > static_cast<std::size_t>(info_.prefill_chunk)) {
+      throw usage_error(fmt::format("a prefill of {} tokens is more than the {} of one call",
+                                    feeds.front().tokens.size(), info_.prefill_chunk));
+    }
+    lengths_.clear();
     fed_.assign(fed_.size(), false);
     for (const Feed& feed : feeds) {
       check_branch(feed.branch);
-      check_token(feed.token);
-      check_length(feed.branch, 1);
+      if (feed.tokens.empty() || (feed.tokens.size() > 1 && !prompt)) {
+        throw usage_error(
+            fmt::format("{} tokens are fed to branch {}: it must be one", feed.tokens.size(), feed.branch));
+      }
+      if ((feed.spec == nullptr) != prompt) throw usage_error("a stretch of a prompt comes alone");
+      for (const Token token : feed.tokens) check_token(token);
+      check_length(feed.branch, static_cast<int>(feed.tokens.size()));
+      lengths_.push_back(store_->length(feed.branch));
       const auto index = static_cast<std::size_t>(feed.branch);
       if (index >= fed_.size()) fed_.resize(index + 1);
       if (fed_[index]) throw usage_error(fmt::format("branch {} is fed twice in one step", feed.branch));
       fed_[index] = true;
     }
+  }
+
+  void feed_prompt(const Feed& feed) {
+    const auto count = static_cast<int>(feed.tokens.size());
+    prepare(count);
+    const Place place = store_->next(feed.branch);
+    batch_.clear();
+    for (int i = 0; i < count; ++i) {
+      batch_.add(feed.tokens[static_cast<std::size_t>(i)], place.position + i, place.sequence, /*output=*/false);
+    }
+    evaluate(times_.prefill);
+    store_->append(feed.branch, count);
+  }
+
+  void feed_rows(std::span<const Feed> feeds, std::span<Prediction> out) {
+    prepare(1);
+    order_.clear();
+    for (std::size_t i = 0; i < feeds.size(); ++i) order_.push_back({store_->next(feeds[i].branch), i});
+    std::sort(order_.begin(), order_.end(),
+              [](const Fed& a, const Fed& b) { return a.place.sequence < b.place.sequence; });
+    // An evaluation takes consecutive sequences; there are gaps only when some branches sit out.
+    for (std::size_t begin = 0; begin < order_.size();) {
+      std::size_t end = begin + 1;
+      while (end < order_.size() &&
+             (!store_->consecutive() || order_[end].place.sequence == order_[end - 1].place.sequence + 1)) {
+        ++end;
+      }
+      step_consecutive(std::span(order_).subspan(begin, end - begin), feeds, out);
+      begin = end;
+    }
+  }
+
+  // After an interruption: every branch as it was before the step.
+  void take_back(std::span<const Feed> feeds) {
+    llama_memory_t memory = llama_get_memory(store_->context());
+    for (std::size_t i = 0; i < feeds.size(); ++i) {
+      const int length = lengths_[i];
+      llama_memory_seq_rm(memory, store_->next(feeds[i].branch).sequence, length, -1);
+      store_->append(feeds[i].branch, length - store_->length(feeds[i].branch));
+    }
+    for (const Place& place : padding_) llama_memory_seq_rm(memory, place.sequence, place.position, -1);
   }
 
   void prepare(int tokens) {
@@ -195,6 +239,7 @@ class LlamaEngine final : public Engine {
     int code = decode(seconds);
     while (code == 1 && make_room()) code = decode(seconds);
     if (code == 0) return;
+    if (code == kAborted && interruption().due()) throw Interrupted();
     if (code == 1) throw Error("the KV cache is full: raise -c, or lower --max-branches or -n");
     const std::string why = last_llama_error();
     throw Error(
@@ -225,7 +270,7 @@ class LlamaEngine final : public Engine {
   void step_run(std::span<const Fed> run, std::span<const Feed> feeds, std::span<Prediction> out) {
     batch_.clear();
     for (const Fed& fed : run) {
-      batch_.add(feeds[fed.feed].token, fed.place.position, fed.place.sequence, /*output=*/true);
+      batch_.add(feeds[fed.feed].tokens.front(), fed.place.position, fed.place.sequence, /*output=*/true);
     }
     // Fewer rows, or rows left over, would be computed by other means, with another rounding. Padding rows want logits
     // too: the output head is computed for those rows only that do.
@@ -260,6 +305,7 @@ class LlamaEngine final : public Engine {
   std::unique_ptr<KvStore> store_;  // after threads_: its context uses them
   EngineInfo info_;
   EngineTimes times_;
+  bool unified_ = false;
   int least_rows_ = 1;
   int row_multiple_ = 1;
   RunCutter cutter_;
@@ -269,7 +315,8 @@ class LlamaEngine final : public Engine {
   std::vector<Fed> order_;
   std::vector<int> cells_;
   std::vector<Place> padding_;
-  std::vector<bool> fed_;  // [branches]
+  std::vector<bool> fed_;     // [branches]
+  std::vector<int> lengths_;  // [feeds] tokens before the step
   std::vector<LogitsRow> rows_;
 };
 

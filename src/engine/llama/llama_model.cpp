@@ -16,7 +16,9 @@
 
 #include "base/machine.h"
 #include "dts/error.h"
+#include "engine/llama/llama_engine.h"
 #include "engine/llama/log.h"
+#include "engine/llama/memory_plan.h"
 
 namespace dts {
 namespace {
@@ -30,7 +32,7 @@ bool has_gpu() {
 }
 
 // The engine forks branches by copying KV cells; models that keep anything else cannot be forked that way.
-void check_kind(const llama_model* model, const LlamaModel::Impl& impl) {
+void check_kind(const llama_model* model, const LlamaModelImpl& impl) {
   const char* why = nullptr;
   if (llama_model_is_recurrent(model) || llama_model_is_hybrid(model)) why = "keeps a recurrent state";
   if (llama_model_is_diffusion(model)) why = "is a diffusion model";
@@ -69,13 +71,8 @@ bool contains_folded(std::string_view text, std::string_view word) {
   return folded.find(word) != std::string::npos;
 }
 
-struct Recommendation {
-  SamplingOptions sampling;
-  std::string source;
-};
-
 // What the makers recommend for their reasoning models, for files that do not say it themselves.
-Recommendation family_recommendation(std::string_view name, std::string_view architecture) {
+RecommendedSampling family_recommendation(std::string_view name, std::string_view architecture) {
   if (contains_folded(name, "r1distill") || contains_folded(name, "deepseekr1")) {
     return {{.temperature = 0.6F, .top_p = 0.95F}, "DeepSeek-R1 family"};
   }
@@ -87,9 +84,9 @@ Recommendation family_recommendation(std::string_view name, std::string_view arc
 }
 
 // The file's own words win over its family's.
-Recommendation recommendation(const llama_model* model, std::string_view name, std::string_view architecture) {
-  Recommendation out = family_recommendation(name, architecture);
-  SamplingOptions& sampling = out.sampling;
+RecommendedSampling recommendation(const llama_model* model, std::string_view name, std::string_view architecture) {
+  RecommendedSampling out = family_recommendation(name, architecture);
+  SamplingOptions& sampling = out.options;
   bool said = false;
   const auto take = [&](llama_model_meta_key key, auto is_valid, auto& target) {
     const auto value = metadata_number(model, key);
@@ -109,9 +106,39 @@ Recommendation recommendation(const llama_model* model, std::string_view name, s
   return out;
 }
 
+ModelInfo describe(const LlamaModelImpl& impl) {
+  const llama_model* model = impl.model.get();
+  ModelInfo info;
+  info.name = printable(impl.facts.name.empty() ? std::filesystem::path(impl.path).stem().string() : impl.facts.name);
+  info.architecture = impl.facts.architecture;
+  info.description = printable(impl.facts.description);
+  info.training_context = llama_model_n_ctx_train(model);
+  info.parameters = static_cast<std::int64_t>(llama_model_n_params(model));
+  info.size_bytes = static_cast<std::int64_t>(llama_model_size(model));
+  info.most_branches = kMostBranches;
+  return info;
+}
+
+// What decides the last bits of logits, for records.
+std::vector<std::pair<std::string, std::string>> engine_settings(const LlamaModelImpl& impl,
+                                                                 const LlamaEngineOptions& options) {
+  const ContextSettings context = context_settings(impl, options);
+  const auto layers = static_cast<int>(impl.facts.layers.size());  // one more is the output head
+  const bool all = impl.gpu_layers < 0 || impl.gpu_layers > layers;
+  return {{"kv_type", options.kv_type == KvType::kF16 ? "f16" : "q8_0"},
+          {"kv", options.kv_layout == KvLayout::kStreams ? "streams" : "unified"},
+          {"flash_attention", context.flash_attention ? "true" : "false"},
+          {"batch_invariant", context.row_multiple > 1 ? fmt::format("rows in multiples of {}", context.row_multiple)
+                              : context.least_rows > 1 ? fmt::format("at least {} rows", context.least_rows)
+                                                       : "rows as they come"},
+          {"gpu_layers", !impl.on_gpu ? "none"
+                         : all        ? "all"
+                                      : fmt::format("{}", impl.gpu_layers)}};
+}
+
 }  // namespace
 
-LlamaModel::LlamaModel(const LlamaModelOptions& options) : impl_(std::make_unique<Impl>()) {
+LlamaModel::LlamaModel(const LlamaModelOptions& options) : impl_(std::make_unique<LlamaModelImpl>()) {
   initialise_llama();
   impl_->path = options.path;
   impl_->facts = read_gguf(options.path);
@@ -148,40 +175,41 @@ LlamaModel::LlamaModel(const LlamaModelOptions& options) : impl_(std::make_uniqu
     throw Error(fmt::format("{}: cannot load the model{}", options.path, why.empty() ? why : ": " + why));
   }
   check_kind(impl_->model.get(), *impl_);
+  impl_->gpu_layers = options.gpu_layers;
+  impl_->engine = options.engine;
   impl_->on_gpu = use_gpu;
+  impl_->info = describe(*impl_);
   const std::int64_t taken = std::max<std::int64_t>(0, available_before - available_memory());
-  impl_->mapped_bytes = std::max<std::int64_t>(0, size_bytes() - taken);
+  impl_->mapped_bytes = std::max<std::int64_t>(0, impl_->info.size_bytes - taken);
   impl_->vocabulary = std::make_unique<LlamaVocabulary>(impl_->model.get(), impl_->facts, options.path);
   if (impl_->vocabulary->size() < 1) throw Error(options.path + ": the model has no vocabulary");
 }
 
 LlamaModel::~LlamaModel() = default;
 
+const ModelInfo& LlamaModel::info() const { return impl_->info; }
+
 const Vocabulary& LlamaModel::vocabulary() const { return *impl_->vocabulary; }
 
-std::string LlamaModel::name() const {
-  const std::string& name = impl_->facts.name;
-  return printable(name.empty() ? std::filesystem::path(impl_->path).stem().string() : name);
+RecommendedSampling LlamaModel::recommended_sampling() const {
+  return recommendation(impl_->model.get(), info().name, info().architecture);
 }
 
-std::string LlamaModel::architecture() const { return impl_->facts.architecture; }
-
-std::string LlamaModel::description() const { return printable(impl_->facts.description); }
-
-int LlamaModel::training_context() const { return llama_model_n_ctx_train(impl_->model.get()); }
-
-std::int64_t LlamaModel::parameters() const {
-  return static_cast<std::int64_t>(llama_model_n_params(impl_->model.get()));
+EnginePlan LlamaModel::plan_engine(const EngineRequest& request) const {
+  LlamaEngineOptions options = impl_->engine;
+  options.max_branches = request.max_branches;
+  options.context_length = request.context_length;
+  const MemoryPlan memory = plan_memory(*this, options);
+  EnginePlan plan;
+  plan.context_length = memory.context_length;
+  plan.needed_bytes = memory.needed_bytes();
+  plan.available_bytes = memory.available_bytes;
+  plan.settings = engine_settings(*impl_, options);
+  plan.description = memory.to_string();
+  plan.make = [this, options, memory] { return make_llama_engine_as_planned(*this, options, memory); };
+  return plan;
 }
 
-std::int64_t LlamaModel::size_bytes() const { return static_cast<std::int64_t>(llama_model_size(impl_->model.get())); }
-
-SamplingOptions LlamaModel::recommended_sampling() const {
-  return recommendation(impl_->model.get(), name(), architecture()).sampling;
-}
-
-std::string LlamaModel::sampling_source() const {
-  return recommendation(impl_->model.get(), name(), architecture()).source;
-}
+const LlamaModelImpl& impl_of(const LlamaModel& model) { return *model.impl_; }
 
 }  // namespace dts

@@ -1,4 +1,4 @@
-// What the engine needs of a loaded model beyond the public interface.
+// What the engine needs of a loaded model beyond the public interface. For this folder, and the benchmark of it.
 #pragma once
 
 #include <llama.h>
@@ -18,13 +18,18 @@ struct LlamaModelDeleter {
 };
 using LlamaModelPtr = std::unique_ptr<llama_model, LlamaModelDeleter>;
 
-struct LlamaModel::Impl {
+struct LlamaModelImpl {
   std::string path;
+  ModelInfo info;
+  int gpu_layers = -1;        // as asked for
+  LlamaEngineOptions engine;  // of engines that commands ask for
   GgufFacts facts;
   LlamaModelPtr model;
   bool on_gpu = false;            // some layers are on a GPU
   std::int64_t mapped_bytes = 0;  // weights in mapped pages: memory that looks available and is not
   std::unique_ptr<LlamaVocabulary> vocabulary;
 };
+
+const LlamaModelImpl& impl_of(const LlamaModel& model);
 
 }  // namespace dts

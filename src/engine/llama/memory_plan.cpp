@@ -46,7 +46,7 @@ std::int64_t kv_bytes_per_cell(const GgufFacts& facts, ggml_type type) {
 }
 
 // Scores and masks of one evaluation, activations, and the rows of logits in the graph and in the output.
-std::int64_t compute_bytes(const LlamaModel::Impl& model, const ContextSettings& settings, std::int64_t attended) {
+std::int64_t compute_bytes(const LlamaModelImpl& model, const ContextSettings& settings, std::int64_t attended) {
   const std::int64_t mask = attended * settings.ubatch * 4 * 2;
   const std::int64_t scores = settings.flash_attention ? 0 : attended * settings.ubatch * model.facts.heads * 4 * 2;
   const std::int64_t width = llama_model_n_embd(model.model.get());
@@ -55,7 +55,7 @@ std::int64_t compute_bytes(const LlamaModel::Impl& model, const ContextSettings&
   return mask + scores + activations + logits;
 }
 
-std::int64_t device_memory(const LlamaModel::Impl& model) {
+std::int64_t device_memory(const LlamaModelImpl& model) {
   if (!model.on_gpu) {
     // Mapped weights count as available, and would be pushed out by a KV cache that took their place.
     return std::max<std::int64_t>(0, available_memory() - model.mapped_bytes);
@@ -76,7 +76,7 @@ std::int64_t device_memory(const LlamaModel::Impl& model) {
 class Planner {
  public:
   Planner(const LlamaModel& model, const LlamaEngineOptions& options, std::int64_t available)
-      : model_(model.impl()), options_(options), settings_(context_settings(model_, options)) {
+      : model_(impl_of(model)), options_(options), settings_(context_settings(model_, options)) {
     base_.layout = options.kv_layout;
     base_.kv_type = options.kv_type;
     base_.flash_attention = settings_.flash_attention;
@@ -163,7 +163,7 @@ class Planner {
     return std::max(cells * plan.streams, streams * plan.cells) * plan.bytes_per_cell;
   }
 
-  const LlamaModel::Impl& model_;
+  const LlamaModelImpl& model_;
   const LlamaEngineOptions& options_;
   ContextSettings settings_;
   MemoryPlan base_;
@@ -186,7 +186,7 @@ void validate(const LlamaEngineOptions& options) {
   }
 }
 
-ContextSettings context_settings(const LlamaModel::Impl& model, const LlamaEngineOptions& options) {
+ContextSettings context_settings(const LlamaModelImpl& model, const LlamaEngineOptions& options) {
   validate(options);
   const bool quantised = options.kv_type == KvType::kQ8_0;
   if (quantised && options.flash_attention == Toggle::kOff) {
@@ -211,6 +211,7 @@ ContextSettings context_settings(const LlamaModel::Impl& model, const LlamaEngin
     const bool lone_row_differs = model.facts.lone_row_differs || settings.flash_attention;
     settings.row_multiple = model.facts.rows_in_fours ? 4 : 1;
     settings.least_rows = model.facts.rows_in_fours ? 4 : (lone_row_differs ? 2 : 1);
+    settings.batch_invariant = !model.on_gpu && !settings.unified;
   }
   settings.outputs = options.max_branches + spare_streams(settings);  // llama.cpp wants one a sequence at least
   // Scores and masks are reserved for ubatch x cells. On a CPU more than 128 tokens at once prefill no faster; a GPU
@@ -241,7 +242,7 @@ std::string MemoryPlan::to_string() const {
 
 MemoryPlan plan_memory_within(const LlamaModel& model, const LlamaEngineOptions& options, std::int64_t available) {
   const Planner planner(model, options, available);
-  const int training = std::max(model.training_context(), 1);
+  const int training = std::max(model.info().training_context, 1);
   if (options.context_length > 0) {
     if (!planner.fits(options.context_length)) {
       planner.refuse(options.context_length, planner.longest_fit(options.context_length));
@@ -254,7 +255,7 @@ MemoryPlan plan_memory_within(const LlamaModel& model, const LlamaEngineOptions&
 }
 
 MemoryPlan plan_memory(const LlamaModel& model, const LlamaEngineOptions& options) {
-  return plan_memory_within(model, options, device_memory(model.impl()));
+  return plan_memory_within(model, options, device_memory(impl_of(model)));
 }
 
 }  // namespace dts

@@ -15,7 +15,7 @@ inline constexpr int kCellQuantum = 256;  // llama.cpp rounds a stream's cells u
 void validate(const LlamaEngineOptions& options);
 
 // Throws a usage error when the options contradict each other or the model.
-ContextSettings context_settings(const LlamaModel::Impl& model, const LlamaEngineOptions& options);
+ContextSettings context_settings(const LlamaModelImpl& model, const LlamaEngineOptions& options);
 
 // As plan_memory(), for a given amount of memory.
 MemoryPlan plan_memory_within(const LlamaModel& model, const LlamaEngineOptions& options, std::int64_t available);

@@ -65,7 +65,8 @@ class StreamStore final : public KvStore {
  private:
   void make_context(int streams, int cells) {
     context_.reset();  // first, so that both are never there at once
-    context_ = std::make_unique<LlamaContext>(*setup_.model, setup_.settings, *setup_.threads, streams, cells);
+    context_ = std::make_unique<LlamaContext>(*setup_.model, setup_.settings, *setup_.threads, streams, cells,
+                                              setup_.interruption);
   }
 
   // After a growth that failed, and whose undoing failed too.

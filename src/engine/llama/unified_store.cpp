@@ -77,8 +77,8 @@ class UnifiedStore final : public KvStore {
 
   void make_context(int cells) {
     context_.reset();  // first, so that both are never there at once
-    context_ =
-        std::make_unique<LlamaContext>(*setup_.model, setup_.settings, *setup_.threads, setup_.plan.streams, cells);
+    context_ = std::make_unique<LlamaContext>(*setup_.model, setup_.settings, *setup_.threads, setup_.plan.streams,
+                                              cells, setup_.interruption);
   }
 
   void restore(int cells, const std::vector<std::uint8_t>& state) {

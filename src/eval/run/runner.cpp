@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <exception>
 #include <map>
 #include <memory>
 #include <set>
@@ -55,9 +56,9 @@ class Runner {
         if (!skipped_any_that_are_free()) return true;
         next_ = 0;
       }
-      if (!error_.empty()) {
+      if (failure_) {
         abandon_all();
-        throw Error(error_);
+        std::rethrow_exception(failure_);
       }
     }
   }
@@ -97,7 +98,13 @@ class Runner {
     });
     Job job;
     job.search = search;
-    job.on_done = [this, &task, prompt, search](const JobTimes& times) { done(task, *prompt, *search, times); };
+    job.on_done = [this, &task, prompt, search](const JobTimes& times) {
+      try {
+        done(task, *prompt, *search, times);
+      } catch (...) {
+        if (!failure_) failure_ = std::current_exception();
+      }
+    };
     running_[&task] = scheduler_.submit(std::move(job));
   }
 
@@ -107,8 +114,8 @@ class Runner {
     const StopReason reason = search.outcome().reason;
     if (reason == StopReason::kCancelled) return store_.abandon(task.key);
     if (reason == StopReason::kFailed) {
-      error_ = search.outcome().error;
-      return store_.abandon(task.key);
+      store_.abandon(task.key);
+      throw Error(search.outcome().error);
     }
     TreeDocument document = document_of(search, *inputs_.vocabulary, prompt, inputs_.engine->info(), times);
     document.model = inputs_.model;
@@ -167,7 +174,7 @@ class Runner {
   std::size_t next_ = 0;
   int reserved_ = 0;  // branches that running searches may have
   std::map<const Task*, JobId> running_;
-  std::string error_;
+  std::exception_ptr failure_;  // the first
 };
 
 }  // namespace
