@@ -1,4 +1,4 @@
-import type { Run } from '../app/run';
+import type { Shown } from '../app/shown';
 import { branchName, formatCount, formatShare, kStateWords, leafLength, votesFor } from '../draw/words';
 import { textTail } from '../model/branch_text';
 import type { Segment } from '../model/tree';
@@ -6,7 +6,7 @@ import { useChanges } from './hooks';
 import { StateMark } from './state_mark';
 
 interface Props {
-  run: Run;
+  run: Shown;
   leaf: Segment | null;
   other: Segment | null;
   onRead(leaf: Segment): void;

@@ -1,5 +1,5 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Run } from '../app/run';
+import type { Shown } from '../app/shown';
 import {
   branchName,
   formatNats,
@@ -18,7 +18,7 @@ import { useChanges } from './hooks';
 import { StateMark } from './state_mark';
 
 interface Props {
-  run: Run;
+  run: Shown;
   leaf: Segment | null;
   other: Segment | null;
   following: boolean; // the reader chose the leaf itself

@@ -1,4 +1,4 @@
-import type { Run } from '../app/run';
+import type { Shown } from '../app/shown';
 import { formatCount, formatSeconds, plural, reasonInWords } from '../draw/words';
 import type { Vote } from '../model/events';
 import { useChanges } from './hooks';
@@ -6,7 +6,7 @@ import { useChanges } from './hooks';
 const kMostAnswers = 4;
 
 /** The answer, who voted for it, and what it took. */
-export function Result({ run }: { run: Run }) {
+export function Result({ run }: { run: Shown }) {
   useChanges(run.changes, 100);
   const { tree } = run;
   const { outcome } = tree;
@@ -39,7 +39,7 @@ export function Result({ run }: { run: Run }) {
   );
 }
 
-function headline(run: Run): string {
+function headline(run: Shown): string {
   const { tree } = run;
   if (run.phase === 'starting') return run.id === null ? 'Waiting for the server' : 'Waiting for its turn';
   const reason = tree.outcome === null ? null : reasonInWords(tree.outcome.reason);
@@ -60,7 +60,7 @@ function headline(run: Run): string {
   return `${plural(tree.count('live'), 'branch grows', 'branches grow')}, ${finished}${needed} finished`;
 }
 
-function figures(run: Run): string {
+function figures(run: Shown): string {
   const { tree } = run;
   const parts = [tree.opening?.methodName ?? '', plural(tree.tokens, 'token'), plural(tree.step, 'step')];
   const { outcome, opening } = tree;

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Run } from '../app/run';
+import type { Shown } from '../app/shown';
 import { ScatterView, type ScatterHit } from '../draw/scatter_view';
 import { branchName, formatCount, formatNats, formatShare, plural, visibleToken } from '../draw/words';
 import { textTail, tokenContext } from '../model/branch_text';
@@ -8,7 +8,7 @@ import { useChanges } from './hooks';
 import { Tooltip, type TipPlace } from './tooltip';
 
 /** How sure the model was of each token, and which of them became decisions. */
-export function ScatterPanel({ run, onRead }: { run: Run; onRead(leaf: Segment): void }) {
+export function ScatterPanel({ run, onRead }: { run: Shown; onRead(leaf: Segment): void }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const view = useRef<ScatterView | null>(null);
   const [tip, setTip] = useState<(TipPlace & { hit: ScatterHit }) | null>(null);

@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Run } from '../app/run';
+import type { Shown } from '../app/shown';
 import {
   branchName,
   formatNats,
@@ -14,7 +14,7 @@ import type { Segment, Tree } from '../model/tree';
 import { useChanges } from './hooks';
 
 interface Props {
-  run: Run;
+  run: Shown;
   chosen: Segment | null;
   onMark(segment: Segment | null): void; // has the focus
   onRead(segment: Segment): void;

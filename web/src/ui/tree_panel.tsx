@@ -1,5 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Run } from '../app/run';
+import type { Shown } from '../app/shown';
 import type { Hit } from '../draw/hit';
 import { TreeView } from '../draw/tree_view';
 import { branchName, formatNats, formatShare, kStateWords, leafLength, plural, visibleToken } from '../draw/words';
@@ -11,7 +11,7 @@ import { Tooltip, type TipPlace } from './tooltip';
 import { TreeNav } from './tree_nav';
 
 interface Props {
-  run: Run;
+  run: Shown;
   leaf: Segment | null;
   other: Segment | null;
   onRead(leaf: Segment): void;
