@@ -47,6 +47,16 @@ export function formatShare(share: number): string {
   return `${percent >= 9.95 ? percent.toFixed(0) : percent >= 0.095 ? percent.toFixed(1) : '<0.1'}%`;
 }
 
+/** Of a token with this log-probability; also the geometric mean of several, from the mean of theirs. */
+export function formatProbability(logprob: number): string {
+  return formatShare(Math.exp(logprob));
+}
+
+/** The token that `segment` begins with: what was decided. */
+export function firstToken(segment: Segment): string {
+  return visibleToken(segment.pieces[0] ?? '');
+}
+
 export function formatNats(value: number): string {
   return Number.isFinite(value) ? value.toFixed(2) : value === Infinity ? '∞' : '–';
 }

@@ -1,5 +1,5 @@
 import type { Shown } from '../app/shown';
-import { branchName, formatCount, formatShare, kStateWords, leafLength, votesFor } from '../draw/words';
+import { branchName, formatCount, formatProbability, kStateWords, leafLength, votesFor } from '../draw/words';
 import { textTail } from '../model/branch_text';
 import type { Segment } from '../model/tree';
 import { useChanges } from './hooks';
@@ -64,7 +64,7 @@ export function BranchTable({ run, leaf, other, onRead, onCompare }: Props) {
                 <td class="number">{answer === null ? '' : formatCount(votesFor(tree, answer))}</td>
                 <td class="number">{formatCount(leafLength(entry))}</td>
                 <td class="number">
-                  {Number.isFinite(entry.ending?.meanLogprob) ? formatShare(Math.exp(entry.ending!.meanLogprob)) : ''}
+                  {Number.isFinite(entry.ending?.meanLogprob) ? formatProbability(entry.ending!.meanLogprob) : ''}
                 </td>
                 <td class="tail">{`…${textTail(entry, 40)}`}</td>
                 <td>

@@ -77,7 +77,7 @@ function figures(run: Shown): string {
 }
 
 function Votes({ votes, winning }: { votes: Vote[]; winning: string | null }) {
-  const most = Math.max(1, ...votes.map((vote) => vote.votes));
+  const most = votes.reduce((largest, vote) => Math.max(largest, vote.votes), 1);
   const shown = votes.slice(0, kMostAnswers);
   return (
     <ol class="votes" aria-label="Votes">

@@ -1,9 +1,10 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Shown } from '../app/shown';
 import { ScatterView, type ScatterHit } from '../draw/scatter_view';
-import { branchName, formatCount, formatNats, formatShare, plural, visibleToken } from '../draw/words';
+import { branchName, formatCount, formatNats, formatProbability, plural, visibleToken } from '../draw/words';
 import { textTail, tokenContext } from '../model/branch_text';
 import { leafBelow, type Segment } from '../model/tree';
+import { Choice } from './choice';
 import { useChanges } from './hooks';
 import { Tooltip, type TipPlace } from './tooltip';
 
@@ -84,7 +85,7 @@ export function ScatterPanel({ run, onRead }: { run: Shown; onRead(leaf: Segment
                   <td class="choices">
                     {segment.children.map((child) => (
                       <button type="button" class="alternative" key={child.id} onClick={() => read.current(child)}>
-                        <code>{visibleToken(child.pieces[0] ?? '')}</code> {formatShare(Math.exp(child.logprob.at(0)))}
+                        <Choice segment={child} />
                       </button>
                     ))}
                   </td>
@@ -107,7 +108,7 @@ function TokenTip({ hit: { segment, token, isDecision } }: { hit: ScatterHit }) 
       </strong>
       <span class="tip-figures">
         entropy {formatNats(segment.entropy.at(token))} · varentropy {formatNats(segment.varentropy.at(token))} · taken
-        with {formatShare(Math.exp(segment.logprob.at(token)))}
+        with {formatProbability(segment.logprob.at(token))}
       </span>
       <span class="tip-text">
         …{before}
