@@ -1,6 +1,7 @@
 /** GET /v1/trees/{id}: the whole tree at once (docs/tree-file.md). */
-import { asArray, asIndex, asNumber, asObject, asString, type Json } from './json';
+import { asArray, asIndex, asNumber, asObject, asString, asTextOrNull, type Json } from './json';
 import { readEndState, readOpening, readOutcome, readVotes } from './events';
+import { printable } from './printable';
 import { Tree, type Segment } from './tree';
 
 /** `text` cut into pieces of so many bytes of UTF-8. */
@@ -24,7 +25,7 @@ function readTokens(segment: Segment, data: Json): void {
     asArray(data.piece_bytes).map((count) => asIndex(count) ?? 0),
   );
   pieces.forEach((piece, i) =>
-    segment.push(piece, asNumber(entropy[i]), asNumber(varentropy[i]), asNumber(logprobs[i])),
+    segment.push(printable(piece), asNumber(entropy[i]), asNumber(varentropy[i]), asNumber(logprobs[i])),
   );
 }
 
@@ -77,7 +78,7 @@ function readEndings(tree: Tree, file: Json): void {
     segment.ending = {
       step: asNumber(data.step, 0),
       length: asNumber(data.length, 0),
-      answer: typeof data.answer === 'string' ? data.answer : null,
+      answer: asTextOrNull(data.answer),
       meanLogprob: asNumber(data.mean_logprob),
     };
     tree.finishedLeaves.push(segment);
