@@ -10,8 +10,8 @@
 #include "draw/labels.h"
 #include "draw/layout.h"
 #include "draw/markup.h"
+#include "draw/styles.h"
 #include "draw/svg.h"
-#include "draw/svg_style.h"
 #include "draw/unicode.h"
 #include "dts/draw.h"
 
@@ -99,9 +99,9 @@ class Picture {
     return fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"dts\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" "
         "height=\"{1:.0f}\" style=\"max-width: 100%; height: auto\" "
-        "role=\"img\">\n<title>{2}</title>\n<style>{3}</style>\n"
+        "role=\"img\">\n<title>{2}</title>\n<style>\n{3}</style>\n"
         "<rect class=\"paper\" width=\"{0:.0f}\" height=\"{1:.0f}\"/>\n",
-        kWidth, y_ + 12, title, svg_style());
+        kWidth, y_ + 12, title, kSvgStyle);
   }
 
   void text(double x, double y, std::string_view classes, std::string_view content, std::string_view attributes = {}) {
