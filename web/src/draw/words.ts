@@ -76,6 +76,8 @@ export function branchName(segment: Segment): string {
 /** Why a run ended; null for the ordinary reasons. */
 export function reasonInWords(reason: string): string | null {
   switch (reason) {
+    case 'running':
+      return 'Still running when it was saved.';
     case 'token-budget':
       return 'Ended early: the budget of tokens is spent.';
     case 'time-budget':

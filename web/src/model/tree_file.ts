@@ -60,10 +60,11 @@ export function treeFromFile(file: Json, lastEventId = -1): Tree {
   }
   readEndings(tree, file);
   tree.votes = readVotes(file.votes);
-  if (file.reason !== 'running') {
-    const winner = asObject(asArray(file.finished)[asIndex(file.winner) ?? -1]);
-    tree.finish({ ...readOutcome(file), winnerLeaf: asIndex(winner.leaf) });
-  }
+  const winner = asObject(asArray(file.finished)[asIndex(file.winner) ?? -1]);
+  const outcome = { ...readOutcome(file), winnerLeaf: asIndex(winner.leaf) };
+  if (outcome.reason === 'running')
+    tree.outcome = outcome; // its branches still grew: nothing cut them off
+  else tree.finish(outcome);
   return tree;
 }
 

@@ -12,6 +12,7 @@ export function Result({ run }: { run: Shown }) {
   const { outcome } = tree;
   const winning = outcome?.answer ?? null;
   const leading = tree.votes[0]?.answer;
+  const undecided = run.active || outcome?.reason === 'running';
   return (
     <section class="result" aria-labelledby="question">
       <h2 id="question" class="question" tabIndex={run.question.length > 90 ? 0 : undefined}>
@@ -26,8 +27,8 @@ export function Result({ run }: { run: Shown }) {
         <>
           <div class="verdict">
             <div class="answer">
-              <span class="label">{run.active ? (leading === undefined ? 'Thinking' : 'Leading') : 'Answer'}</span>
-              <output class="value">{winning ?? leading ?? (run.active ? '…' : 'none')}</output>
+              <span class="label">{undecided ? (leading === undefined ? 'Thinking' : 'Leading') : 'Answer'}</span>
+              <output class="value">{winning ?? leading ?? (undecided ? '…' : 'none')}</output>
               <span class="hint">{headline(run)}</span>
             </div>
             {tree.votes.length > 0 && <Votes votes={tree.votes} winning={winning} />}
