@@ -89,9 +89,9 @@ export async function openPage(browser, url, { expected = [], ...options } = {})
     if (message.type() === 'error' || message.type() === 'warning') note(message.text());
   });
   page.on('pageerror', (error) => note(String(error.stack)));
+  const own = url.startsWith('file:') ? url : new URL(url).origin;
   page.on('request', (request) => {
-    if (!request.url().startsWith(new URL(url).origin) && !request.url().startsWith('blob:'))
-      note(`asked ${request.url()}`);
+    if (!request.url().startsWith(own) && !request.url().startsWith('blob:')) note(`asked ${request.url()}`);
   });
   page.setDefaultTimeout(30000);
   await page.goto(url);
@@ -102,6 +102,23 @@ export async function openPage(browser, url, { expected = [], ...options } = {})
     },
   });
 }
+
+/** Saves what the button `name` saves, and reads it. */
+export async function savedBy(page, name) {
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name }).click()]);
+  return readFileSync(await download.path(), 'utf8');
+}
+
+/** How wide everything is, in pixels. */
+export const pageWidth = (page) => page.evaluate(() => document.scrollingElement.scrollWidth);
+
+/** Whether anything is on the canvas that is shown. */
+export const isPainted = (page) =>
+  page.evaluate(() => {
+    const canvas = document.querySelector('.canvas-box canvas');
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    return data.some((value) => value !== 0);
+  });
 
 /** What axe finds wrong, one line each. */
 export async function accessibilityProblems(page) {
