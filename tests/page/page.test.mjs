@@ -4,7 +4,7 @@ import { after, before, describe, it } from 'node:test';
 import { metric } from '../serve/server.mjs';
 import {
   accessibilityProblems,
-  isPainted,
+  finishedDrawn,
   launchBrowser,
   openPage,
   pageWidth,
@@ -557,7 +557,7 @@ describe('without motion', () => {
     await ask(page);
     await ended(page);
     assert.equal(await label(page), 'Answer');
-    assert.ok(await isPainted(page));
+    await finishedDrawn(page);
     await page.finish();
   });
 });

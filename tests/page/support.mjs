@@ -112,12 +112,17 @@ export async function savedBy(page, name) {
 /** How wide everything is, in pixels. */
 export const pageWidth = (page) => page.evaluate(() => document.scrollingElement.scrollWidth);
 
-/** Whether anything is on the canvas that is shown. */
-export const isPainted = (page) =>
-  page.evaluate(() => {
+/** Waits until finished branches are on the canvas: something in their colour. */
+export const finishedDrawn = (page) =>
+  page.waitForFunction(() => {
+    const colour = getComputedStyle(document.documentElement).getPropertyValue('--finished').trim();
+    const wanted = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
     const canvas = document.querySelector('.canvas-box canvas');
     const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
-    return data.some((value) => value !== 0);
+    for (let i = 0; i < data.length; i += 4) {
+      if (wanted.every((value, channel) => data[i + channel] === value)) return true;
+    }
+    return false;
   });
 
 /** What axe finds wrong, one line each. */

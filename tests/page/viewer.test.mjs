@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { syntheticTree } from '../../web/dev/synthetic.mjs';
-import { accessibilityProblems, isPainted, launchBrowser, openPage, pageWidth, savedBy } from './support.mjs';
+import { accessibilityProblems, finishedDrawn, launchBrowser, openPage, pageWidth, savedBy } from './support.mjs';
 
 let browser;
 let folder;
@@ -52,8 +52,7 @@ describe('a saved tree', () => {
       tree.votes.map(({ votes }) => votes),
     );
     assert.equal(await page.locator('[role=treeitem]').count(), tree.segments.length);
-    await page.waitForFunction(() => document.querySelector('.canvas-box canvas').width > 300);
-    assert.ok(await isPainted(page));
+    await finishedDrawn(page);
     assert.ok(await page.locator('.plain').first().isHidden());
     assert.match(await page.title(), new RegExp(`^${tree.question.slice(0, 30)}`));
     await page.finish();
