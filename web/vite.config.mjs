@@ -1,22 +1,30 @@
-import { readFileSync } from 'node:fs';
 import { defineConfig } from 'vite';
+import { syntheticTree } from './dev/synthetic.mjs';
+import { licenceTexts } from './scripts/licences.mjs';
 
-/** The licences of the libraries in the page, as their authors ask: /licenses.txt. */
+/** The licences of the libraries in the page: /licenses.txt. */
 function licences() {
   return {
     name: 'licences',
     apply: 'build',
     generateBundle() {
-      const packages = new Set();
-      for (const id of this.getModuleIds()) {
-        const name = /node_modules\/((?:@[^/]+\/)?[^/]+)\/(?!.*node_modules)/.exec(id)?.[1];
-        if (name !== undefined) packages.add(name);
-      }
-      const texts = [...packages].sort().map((name) => {
-        const { version } = JSON.parse(readFileSync(`node_modules/${name}/package.json`, 'utf8'));
-        return `${name} ${version}\n\n${readFileSync(`node_modules/${name}/LICENSE`, 'utf8').trim()}\n`;
-      });
-      this.emitFile({ type: 'asset', fileName: 'licenses.txt', source: texts.join(`\n${'-'.repeat(80)}\n\n`) });
+      this.emitFile({ type: 'asset', fileName: 'licenses.txt', source: licenceTexts(this.getModuleIds()) });
+    },
+  };
+}
+
+/** `npm run dev` fills viewer.html with a tree made of nothing. */
+function sampleTree() {
+  return {
+    name: 'sample-tree',
+    apply: 'serve',
+    transformIndexHtml: {
+      order: 'pre',
+      handler: (html) =>
+        html
+          .replace('{{title}}', 'A tree')
+          .replace('{{content}}', '')
+          .replace('{{tree}}', () => JSON.stringify(syntheticTree())),
     },
   };
 }
@@ -24,7 +32,7 @@ function licences() {
 const server = process.env.DTS_SERVER ?? 'http://127.0.0.1:8080';
 
 export default defineConfig({
-  plugins: [licences()],
+  plugins: [licences(), sampleTree()],
   build: {
     target: 'es2022',
     assetsInlineLimit: 0, // a strict Content-Security-Policy allows no data: URLs

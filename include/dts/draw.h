@@ -23,8 +23,10 @@ std::string draw_dot(const TreeDocument& document);
 // trajectory, child 0 of a decision going on in its parent's row.
 std::string draw_svg(const TreeDocument& document);
 
-// A page that stands alone: the SVG, the text of every segment, the candidates of every decision, all finished
-// trajectories, votes, settings and account. Needs no network; reads without scripts, too.
+// A page that stands alone: the viewer of `dts serve` with this tree in it, and the tree as a document, which shows
+// where no script runs: the SVG, the text of every segment, the candidates of every decision, all finished
+// trajectories, votes, settings and account. Only the document where dts was built without Node.js. Needs no network.
+// Cost: 0.15 MB, and about 70 bytes a token.
 std::string draw_html(const TreeDocument& document);
 
 }  // namespace dts

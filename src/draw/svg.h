@@ -11,6 +11,7 @@ namespace dts::draw {
 struct SvgOptions {
   bool heading = true;    // question, settings and votes above the tree
   bool decisions = true;  // the table of decisions below it
+  bool style = true;      // its own style sheet (styles.h); else that of the page around it
 };
 
 // Every segment is a <g class="segment" data-id="ID">.

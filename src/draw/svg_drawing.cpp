@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "draw/labels.h"
+#include "draw/styles.h"
 #include "draw/svg.h"
-#include "draw/svg_style.h"
 #include "draw/tree_layout.h"
 #include "dts/draw.h"
 #include "text/display.h"
@@ -99,12 +99,12 @@ class Picture {
  private:
   std::string head() const {
     const std::string title = escape_markup(shorten(question_line(document_), kTooltip));
+    const std::string style = options_.style ? fmt::format("<style>\n{}</style>\n", kSvgStyle) : std::string();
     return fmt::format(
         "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"dts\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" "
-        "height=\"{1:.0f}\" style=\"max-width: 100%; height: auto\" "
-        "role=\"img\">\n<title>{2}</title>\n<style>{3}</style>\n"
+        "height=\"{1:.0f}\"{2} role=\"img\">\n<title>{3}</title>\n{4}"
         "<rect class=\"paper\" width=\"{0:.0f}\" height=\"{1:.0f}\"/>\n",
-        kWidth, y_ + 12, title, svg_style());
+        kWidth, y_ + 12, options_.style ? " style=\"max-width: 100%; height: auto\"" : "", title, style);
   }
 
   void text(double x, double y, std::string_view classes, std::string_view content, std::string_view attributes = {}) {

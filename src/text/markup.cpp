@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
+#include <iterator>
+
 #include "text/display.h"
 #include "text/utf8.h"
 
@@ -34,24 +37,29 @@ std::string escape_markup(std::string_view text) {
   return out;
 }
 
-std::string escape_script_string(std::string_view text) {
-  std::string out = "\"";
-  for (std::size_t at = 0; at < text.size();) {
-    const Character character = decode_utf8(text, at);
+std::string escape_script_json(std::string_view json) {
+  // What is escaped can only be part of a string: JSON has it nowhere else.
+  std::string out;
+  out.reserve(json.size() + json.size() / 16);
+  const auto escape = [&out](unsigned unit) { fmt::format_to(std::back_inserter(out), "\\u{:04x}", unit); };
+  for (std::size_t at = 0; at < json.size();) {
+    const char c = json[at];
+    if (c > 0 && c < 0x7F && c != '<' && c != '>' && c != '&') {
+      out += c;
+      ++at;
+      continue;
+    }
+    const Character character = decode_utf8(json, at);
     at += character.size;
-    const char32_t code = character.code;
-    const bool plain =
-        code >= 0x20 && code < 0x7F && code != '"' && code != '\\' && code != '<' && code != '>' && code != '&';
-    if (plain) {
-      out += static_cast<char>(code);
-    } else if (code < 0x10000) {
-      out += fmt::format("\\u{:04x}", static_cast<unsigned>(code));
+    const auto code = static_cast<unsigned>(character.code);
+    if (code < 0x10000) {
+      escape(code);
     } else {
-      const auto offset = static_cast<unsigned>(code - 0x10000);
-      out += fmt::format("\\u{:04x}\\u{:04x}", 0xD800U + (offset >> 10U), 0xDC00U + (offset & 0x3FFU));
+      escape(0xD800U + ((code - 0x10000U) >> 10U));
+      escape(0xDC00U + ((code - 0x10000U) & 0x3FFU));
     }
   }
-  return out + "\"";
+  return out;
 }
 
 }  // namespace dts::text

@@ -14,8 +14,10 @@
 #include <utility>
 #include <vector>
 
+#include "draw/html.h"
 #include "draw/labels.h"
 #include "draw/tree_layout.h"
+#include "draw/viewer.h"
 #include "support/markup_check.h"
 #include "support/synthetic_tree.h"
 #include "text/display.h"
@@ -212,48 +214,87 @@ TEST(DrawSvg, HasALineForEverySegment) {
   }
 }
 
+// Both pages there are: with the viewer, where it was built, and without.
+std::vector<std::pair<std::string, std::string>> html_pages(const TreeDocument& document) {
+  std::vector<std::pair<std::string, std::string>> pages = {{"document", draw::html_page(document, nullptr)}};
+  if (draw::viewer_page() != nullptr) pages.emplace_back("viewer", draw::html_page(document, draw::viewer_page()));
+  return pages;
+}
+
+// What stands between `begin` and the next `end`.
+std::string_view between(std::string_view text, std::string_view begin, std::string_view end) {
+  const std::size_t at = text.find(begin);
+  if (at == std::string_view::npos) return {};
+  const std::size_t from = at + begin.size();
+  return text.substr(from, text.find(end, from) - from);
+}
+
 TEST(DrawHtml, IsWellFormedAndHarmless) {
-  const std::set<std::string> elements = {
-      "html", "head", "meta", "title",   "style",   "body", "header", "h1",     "p",        "small", "section", "div",
-      "svg",  "rect", "text", "tspan",   "g",       "path", "circle", "aside",  "noscript", "h2",    "table",   "tr",
-      "th",   "td",   "span", "details", "summary", "pre",  "code",   "footer", "script",   "button"};
+  const std::set<std::string> elements = {"html", "head", "meta",    "title",   "style", "body", "main", "h1",
+                                          "p",    "span", "div",     "section", "svg",   "rect", "text", "tspan",
+                                          "g",    "path", "h2",      "circle",  "table", "tr",   "th",   "td",
+                                          "code", "pre",  "details", "summary", "script"};
   for (const auto& [name, document] : documents()) {
-    const std::string html = draw_html(document);
-    const test::MarkupCheck check = test::check_markup(html, true);
-    EXPECT_EQ(check.error, "") << name;
-    std::size_t scripts = 0;
-    for (const test::MarkupTag& tag : check.tags) {
-      EXPECT_TRUE(elements.contains(tag.name)) << name << ": " << tag.name;
-      scripts += tag.name == "script" ? 1U : 0U;
-      for (const std::string& attribute : tag.attributes) {
-        EXPECT_NE(attribute.substr(0, 2), "on") << name;
-        EXPECT_NE(attribute, "src") << name;
-        EXPECT_NE(attribute, "href") << name;
+    for (const auto& [kind, html] : html_pages(document)) {
+      const test::MarkupCheck check = test::check_markup(html, true);
+      EXPECT_EQ(check.error, "") << name << ", " << kind;
+      std::size_t scripts = 0;
+      std::size_t styles = 0;
+      for (const test::MarkupTag& tag : check.tags) {
+        EXPECT_TRUE(elements.contains(tag.name)) << name << ": " << tag.name;
+        scripts += tag.name == "script" ? 1U : 0U;
+        styles += tag.name == "style" ? 1U : 0U;
+        for (const std::string& attribute : tag.attributes) {
+          EXPECT_NE(attribute.substr(0, 2), "on") << name;
+          for (const char* loads : {"src", "href", "style"}) EXPECT_NE(attribute, loads) << name;
+        }
       }
+      EXPECT_EQ(scripts, kind == "viewer" ? 2U : 0U) << name;  // the viewer and the tree
+      EXPECT_EQ(styles, 1U) << name;
+      // Before anything that it forbids; the rest of it names that one script and that one style.
+      const std::string_view policy = between(html, "Content-Security-Policy\" content=\"", "\"");
+      EXPECT_TRUE(policy.starts_with("default-src 'none'; ")) << policy;
+      EXPECT_EQ(policy.find("unsafe"), std::string_view::npos) << policy;
+      EXPECT_EQ(std::count(policy.begin(), policy.end(), ';'), kind == "viewer" ? 2 : 1) << policy;
+      EXPECT_LT(html.find(policy), html.find("<style"));
     }
-    EXPECT_EQ(scripts, 2U) << name;  // the data and ours
-    EXPECT_NE(html.find("default-src 'none'"), std::string::npos);
   }
 }
 
-TEST(DrawHtml, CarriesTheTextOfEverySegment) {
+TEST(DrawHtml, CarriesTheTreeFile) {
+  if (draw::viewer_page() == nullptr) GTEST_SKIP() << "built without the viewer";
   for (const auto& [name, document] : documents()) {
     const std::string html = draw_html(document);
-    const std::string_view opening = "<script type=\"application/json\" id=\"tree-data\">";
-    const std::size_t begin = html.find(opening) + opening.size();
-    const std::string_view data = std::string_view(html).substr(begin, html.find("</script>", begin) - begin);
+    const std::string_view data = between(html, "<script type=\"application/json\" id=\"tree\">", "</script>");
     EXPECT_EQ(data.find_first_of("<>&"), std::string_view::npos) << name;
-    const nlohmann::json segments = nlohmann::json::parse(data);
-    ASSERT_EQ(segments.size(), document.tree.segments().size()) << name;
-    for (std::size_t id = 0; id < segments.size(); ++id) {
-      const SegmentText& text = document.texts[id];
-      ASSERT_EQ(segments[id]["pieces"].size(), text.ends.size());
-      ASSERT_EQ(segments[id]["entropy"].get<std::string>().size(), text.ends.size());
-      for (std::size_t i = 0; i < text.ends.size(); ++i) {
-        EXPECT_EQ(segments[id]["pieces"][i], text::printable(text.piece(i))) << name;
+    EXPECT_TRUE(std::all_of(data.begin(), data.end(), [](char c) { return c == '\n' || (c >= ' ' && c < '\x7f'); }));
+    EXPECT_EQ(nlohmann::json::parse(data), nlohmann::json::parse(to_json_text(document))) << name;
+  }
+}
+
+TEST(DrawHtml, ReadsWithoutScripts) {
+  for (const auto& [name, document] : documents()) {
+    for (const auto& [kind, html] : html_pages(document)) {
+      const std::string_view plain = between(html, "<main class=\"plain\"", "</main>");
+      const auto has = [&plain](const std::string& text) { return plain.find(text) != std::string_view::npos; };
+      EXPECT_TRUE(has(text::escape_markup(document.question))) << name;
+      EXPECT_TRUE(has(text::escape_markup(document.prompt))) << name;
+      for (std::size_t id = 0; id < document.tree.segments().size(); ++id) {
+        EXPECT_TRUE(has("data-id=\"" + std::to_string(id) + "\"")) << name << " " << id;
+        EXPECT_TRUE(has("<summary>Segment " + std::to_string(id))) << name << " " << id;
+        EXPECT_TRUE(has("<pre>" + text::escape_markup(document.texts[id].text) + "</pre>")) << name << " " << id;
       }
-      EXPECT_EQ(segments[id]["parent"], document.tree.segments()[id].parent);
-      EXPECT_EQ(segments[id]["children"], document.tree.segments()[id].children);
+      for (const FinishedTrace& trace : document.outcome.finished) {
+        EXPECT_TRUE(has(text::escape_markup(text::one_line(trace.answer)))) << name;
+        EXPECT_TRUE(has("<td class=\"number\">" + std::to_string(trace.leaf) + "</td>")) << name;
+      }
+      for (const auto& rows : {draw::setting_rows(document), draw::account_rows(document)}) {
+        for (const auto& [label, value] : rows) {
+          EXPECT_TRUE(has("<th>" + text::escape_markup(label) + "</th><td class=\"number\">" +
+                          text::escape_markup(value) + "</td>"))
+              << name << ": " << label;
+        }
+      }
     }
   }
 }
@@ -357,7 +398,7 @@ TEST(Drawings, StandTreesOfAnyDepth) {
   // Neither the stack nor the width of the picture grows with the depth.
   EXPECT_LT(draw_text(document).size(), 400 * tree.segments().size());
   EXPECT_EQ(test::check_markup(draw_svg(document), false).error, "");
-  EXPECT_EQ(test::check_markup(draw_html(document), true).error, "");
+  for (const auto& [kind, html] : html_pages(document)) EXPECT_EQ(test::check_markup(html, true).error, "") << kind;
   EXPECT_FALSE(draw_dot(document).empty());
 }
 
@@ -411,8 +452,15 @@ TEST(Unicode, Widths) {
 
 TEST(Markup, Escapes) {
   EXPECT_EQ(text::escape_markup("<a href='x'>&\"</a>"), "&lt;a href=&#39;x&#39;&gt;&amp;&quot;&lt;/a&gt;");
-  EXPECT_EQ(text::escape_script_string("</script>\"\\\n\u2028\U0001F642"),
-            "\"\\u003c/script\\u003e\\u0022\\u005c\\u000a\\u2028\\ud83d\\ude42\"");
+}
+
+TEST(Markup, JsonInAScriptIsTheSameJson) {
+  const std::string json =
+      nlohmann::json({{"</script>", "<!-- & \u00e9 \u4e2d \U0001F642 \u2028 \x7f \\ \" \n"}}).dump();
+  const std::string escaped = text::escape_script_json(json);
+  EXPECT_EQ(nlohmann::json::parse(escaped), nlohmann::json::parse(json));
+  EXPECT_EQ(escaped.find_first_of("<>&\x7f"), std::string::npos);
+  EXPECT_NE(escaped.find("\\ud83d\\ude42"), std::string::npos);
 }
 
 }  // namespace

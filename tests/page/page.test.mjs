@@ -1,9 +1,18 @@
 /** The page in a browser, against the program and its built-in model. */
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { after, before, describe, it } from 'node:test';
 import { metric } from '../serve/server.mjs';
-import { accessibilityProblems, launchBrowser, openPage, startProxy, startServer, stopServers } from './support.mjs';
+import {
+  accessibilityProblems,
+  finishedDrawn,
+  launchBrowser,
+  openPage,
+  pageWidth,
+  savedBy,
+  startProxy,
+  startServer,
+  stopServers,
+} from './support.mjs';
 
 const kQuestion =
   'Mara has 87 plates. Nora has 26 fewer plates than Mara. Ella has 37 fewer plates than Nora. Theo has 3 times as many plates as Ella. How many plates do they have together?';
@@ -97,12 +106,8 @@ describe('a question', () => {
     const page = await openPage(browser, server.url);
     await ask(page);
     await ended(page);
-    const save = async (name) => {
-      const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name }).click()]);
-      return readFileSync(await download.path(), 'utf8');
-    };
-    assert.equal(JSON.parse(await save('Save the tree as JSON')).format, 'dts-tree');
-    const svg = await save('Save the drawing as SVG');
+    assert.equal(JSON.parse(await savedBy(page, 'Save the tree as JSON')).format, 'dts-tree');
+    const svg = await savedBy(page, 'Save the drawing as SVG');
     const parsed = await page.evaluate((text) => {
       const root = new DOMParser().parseFromString(text, 'image/svg+xml').documentElement;
       return { name: root.nodeName, paths: root.querySelectorAll('path').length };
@@ -515,18 +520,17 @@ describe('on a phone', () => {
 
   it('nothing is wider than the screen', async () => {
     const page = await openPage(browser, server.url, phone);
-    const width = () => page.evaluate(() => document.scrollingElement.scrollWidth);
-    assert.equal(await width(), 375);
+    assert.equal(await pageWidth(page), 375);
     await page.getByText('Its numbers').click();
-    assert.equal(await width(), 375);
+    assert.equal(await pageWidth(page), 375);
     await ask(page);
     await ended(page);
     for (const tab of ['Branches', 'Uncertainty', 'Tree']) {
       await page.getByRole('tab', { name: tab }).click();
-      assert.equal(await width(), 375);
+      assert.equal(await pageWidth(page), 375);
     }
     await page.getByLabel('Compare with').selectOption({ index: 2 });
-    assert.equal(await width(), 375);
+    assert.equal(await pageWidth(page), 375);
     assert.deepEqual(await accessibilityProblems(page), []);
     await page.finish();
   });
@@ -553,12 +557,7 @@ describe('without motion', () => {
     await ask(page);
     await ended(page);
     assert.equal(await label(page), 'Answer');
-    const painted = await page.evaluate(() => {
-      const canvas = document.querySelector('.canvas-box canvas');
-      const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
-      return data.some((value) => value !== 0);
-    });
-    assert.ok(painted);
+    await finishedDrawn(page);
     await page.finish();
   });
 });

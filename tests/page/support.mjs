@@ -89,9 +89,9 @@ export async function openPage(browser, url, { expected = [], ...options } = {})
     if (message.type() === 'error' || message.type() === 'warning') note(message.text());
   });
   page.on('pageerror', (error) => note(String(error.stack)));
+  const own = url.startsWith('file:') ? url : new URL(url).origin;
   page.on('request', (request) => {
-    if (!request.url().startsWith(new URL(url).origin) && !request.url().startsWith('blob:'))
-      note(`asked ${request.url()}`);
+    if (!request.url().startsWith(own) && !request.url().startsWith('blob:')) note(`asked ${request.url()}`);
   });
   page.setDefaultTimeout(30000);
   await page.goto(url);
@@ -102,6 +102,28 @@ export async function openPage(browser, url, { expected = [], ...options } = {})
     },
   });
 }
+
+/** Saves what the button `name` saves, and reads it. */
+export async function savedBy(page, name) {
+  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name }).click()]);
+  return readFileSync(await download.path(), 'utf8');
+}
+
+/** How wide everything is, in pixels. */
+export const pageWidth = (page) => page.evaluate(() => document.scrollingElement.scrollWidth);
+
+/** Waits until finished branches are on the canvas: something in their colour. */
+export const finishedDrawn = (page) =>
+  page.waitForFunction(() => {
+    const colour = getComputedStyle(document.documentElement).getPropertyValue('--finished').trim();
+    const wanted = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
+    const canvas = document.querySelector('.canvas-box canvas');
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    for (let i = 0; i < data.length; i += 4) {
+      if (wanted.every((value, channel) => data[i + channel] === value)) return true;
+    }
+    return false;
+  });
 
 /** What axe finds wrong, one line each. */
 export async function accessibilityProblems(page) {

@@ -15,7 +15,7 @@ class Checker {
 
   MarkupCheck check() {
     check_characters();
-    if (html_ && starts("<!DOCTYPE html>")) at_ += 15;
+    if (html_ && (starts("<!DOCTYPE html>") || starts("<!doctype html>"))) at_ += 15;
     while (result_.error.empty() && at_ < text_.size()) {
       if (text_[at_] == '<') {
         starts("</") ? read_end_tag() : read_tag();

@@ -1,4 +1,4 @@
-/** A tree as large as the page must bear, made of nothing. */
+/** A tree file as large as the page must bear, made of nothing. `dts tree` reads it, too. */
 
 /** A small generator of pseudo-random numbers in [0, 1): the same tree every time. @param {number} seed */
 export function randomNumbers(seed) {
@@ -57,7 +57,8 @@ export function syntheticTree({ branches = 48, tokens = 4000, seed = 1 } = {}) {
     leaf.state = kLeaves[i % kLeaves.length];
     if (leaf.state !== 'finished') return;
     const answer = String(100 + Math.floor(random() * 3));
-    finished.push({ leaf: leaf.id, length: tokens, step: tokens, mean_logprob: -random(), answer });
+    const confidence = { mean_confidence: 1, lowest_confidence: 1, warmup: false };
+    finished.push({ leaf: leaf.id, length: tokens, step: tokens, mean_logprob: -random(), ...confidence, answer });
   });
   for (const segment of segments) fill(segment, random);
   for (const segment of segments) {
@@ -68,7 +69,12 @@ export function syntheticTree({ branches = 48, tokens = 4000, seed = 1 } = {}) {
   }
   const counts = new Map();
   for (const { answer } of finished) counts.set(answer, (counts.get(answer) ?? 0) + 1);
-  const votes = [...counts].map(([answer, count]) => ({ answer, votes: count })).sort((a, b) => b.votes - a.votes);
+  const votes = [...counts]
+    .map(([answer, count]) => {
+      const first = finished.findIndex((trace) => trace.answer === answer);
+      return { answer, votes: count, weight: count, first, shortest: first };
+    })
+    .sort((a, b) => b.votes - a.votes);
   const winner = finished.findIndex(({ answer }) => answer === votes[0]?.answer);
   const unique = segments.reduce((sum, segment) => sum + segment.length, 0);
   return {
@@ -83,27 +89,55 @@ export function syntheticTree({ branches = 48, tokens = 4000, seed = 1 } = {}) {
     method: {
       name: 'dts-stable',
       width: 1,
-      branch: { enabled: true, criterion: 'decision', tau_v: 1.5, tau_h: 2.5, k: 3, max_branches: branches },
-      stop: { finished: finished.length },
+      branch: {
+        enabled: true,
+        criterion: 'decision',
+        tau_v: 1.5,
+        tau_h: 2.5,
+        k: 3,
+        max_branches: branches,
+        freeze: 'temporary',
+      },
+      retire: { enabled: false, warmup: 1, keep: 0, window: 0 },
+      stop: { finished: Math.max(1, finished.length), consensus: 0, certainty: 0 },
       select: 'majority',
     },
     sampling: { temperature: 0.6, top_k: 0, top_p: 1, min_p: 0 },
     stat_temp: 0.6,
     seed: 1,
     max_tokens: tokens,
+    max_total_tokens: 0,
+    top_k: 20,
+    confidence_bar: null,
     winner: winner < 0 ? null : winner,
     best_leaf: finished[winner]?.leaf ?? null,
     votes,
     finished,
     account: {
       steps: tokens,
+      branch_events: segments.filter(({ state }) => state === 'split').length,
       branches,
       branch_tokens: branches * tokens,
       unique_tokens: unique,
-      peak_live: branches,
+      fed_tokens: unique,
+      attended_tokens: unique,
       prompt_tokens: 64,
+      peak_live: branches,
+      exhausted: segments.filter(({ state }) => state === 'exhausted').length,
+      retired: segments.filter(({ state }) => state === 'retired').length,
+      capped_decisions: 0,
+      flops: 0,
     },
-    times: { prefill: 0.1, decode: tokens / 100 },
+    times: {
+      load: 0,
+      queued: 0,
+      prefill: 0.1,
+      decode: tokens / 100,
+      model: 0,
+      statistics: 0,
+      forks: 0,
+      bookkeeping: 0,
+    },
     segments,
   };
 }
@@ -120,4 +154,5 @@ function fill(segment, random) {
   segment.entropy = words.map(() => 4 * steep());
   segment.varentropy = words.map(() => 6 * steep());
   segment.logprobs = words.map(() => Math.log(1 - steep() * 0.99));
+  segment.confidence = words.map(() => 1);
 }

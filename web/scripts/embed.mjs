@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { extname, join, posix } from 'node:path';
+import { literal } from './literal.mjs';
 
 const contentTypes = {
   '.css': 'text/css; charset=utf-8',
@@ -17,21 +18,6 @@ function filesBelow(directory, prefix = '') {
     const path = posix.join(prefix, entry.name);
     return entry.isDirectory() ? filesBelow(directory, path) : [path];
   });
-}
-
-/** The bytes as C++ string literals. Three octal digits each, so that no digit after an escape can belong to it. */
-function literal(bytes) {
-  const bytesPerLine = 4096;
-  const lines = [];
-  for (let start = 0; start < bytes.length; start += bytesPerLine) {
-    let line = '';
-    for (const byte of bytes.subarray(start, start + bytesPerLine)) {
-      const plain = byte >= 0x20 && byte < 0x7f && byte !== 0x22 && byte !== 0x5c && byte !== 0x3f;
-      line += plain ? String.fromCharCode(byte) : `\\${byte.toString(8).padStart(3, '0')}`;
-    }
-    lines.push(`"${line}"`);
-  }
-  return lines.length === 0 ? '""' : lines.join('\n');
 }
 
 const [directory, output] = process.argv.slice(2);

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { layoutRows } from '../src/layout/rows';
 import { layoutSpans, widthOf } from '../src/layout/spans';
 import { fitView, panView, revealView, zoomView } from '../src/layout/view';
+import { Tree } from '../src/model/tree';
 import { treeFromFile } from '../src/model/tree_file';
 import { grown, told, treeFiles } from './support';
 
@@ -38,6 +39,16 @@ describe('rows', () => {
       }),
       { numRuns: 30 },
     );
+  });
+
+  it('take no stack: a tree may be as deep as it likes', () => {
+    const tree = new Tree();
+    let trunk = tree.addSegment(0, null, 0, 0)!;
+    for (let id = 1; id < 20000; id += 2) {
+      tree.addSegment(id, trunk, 0, id);
+      trunk = tree.addSegment(id + 1, trunk, 1, id)!;
+    }
+    expect(layoutRows(tree).of.size).toBe(tree.segments.size);
   });
 });
 

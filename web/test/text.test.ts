@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { segmentsText, textRuns, textTail, tokenContext } from '../src/model/branch_text';
 import { comparePaths } from '../src/model/compare';
+import { printable } from '../src/model/printable';
 import { pathTo, Segment } from '../src/model/tree';
 import { treeFromFile } from '../src/model/tree_file';
 import { chunkRuns } from '../src/ui/chunks';
@@ -137,5 +138,32 @@ describe('two branches', () => {
       }),
       { numRuns: 60 },
     );
+  });
+});
+
+describe('text to be shown', () => {
+  it('holds nothing that acts on what stands around it', () => {
+    expect(printable('a\x1b[31mb\x7f')).toBe('a␛[31mb␡');
+    expect(printable('a\r\nb\tc\rd')).toBe('a\nb\tc␍d');
+    expect(printable('\u202ex\u2066\u200f\u0085\uffff\ud800\u{1ffff}\u2028')).toBe('\ufffdx' + '\ufffd'.repeat(7));
+    const acts = /(?![\n\t])[\x00-\x1f\x7f-\x9f\u200e\u200f\u061c\u2028-\u202e\u2066-\u2069\ufeff]|[\ud800-\udfff]/u;
+    const units = fc.array(fc.integer({ min: 0, max: 0xffff })).map((codes) => String.fromCharCode(...codes));
+    fc.assert(
+      fc.property(units, (text) => {
+        const shown = printable(text);
+        expect(shown).not.toMatch(acts);
+        expect(printable(shown)).toBe(shown);
+      }),
+    );
+  });
+
+  it('is otherwise as it was', () => {
+    const ordinary = 'é中🙂 عربي \u0301\u200d <b>&amp;</b>\n';
+    expect(printable(ordinary)).toBe(ordinary);
+  });
+
+  it('is what a tree holds', () => {
+    const file = { segments: [{ id: 0, parent: null, state: 'finished', text: 'a\u202e\x1b', piece_bytes: [4, 1] }] };
+    expect(treeFromFile(file).segments.get(0)!.pieces).toEqual(['a\ufffd', '␛']);
   });
 });

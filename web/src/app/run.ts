@@ -9,13 +9,11 @@ import type { Json } from '../model/json';
 import { ApiError, type Api } from '../net/api';
 import { followTree, readCompletion } from '../net/follow';
 import { Changes } from './frames';
-
-/** lost: the server no longer has it; what was seen remains. */
-export type Phase = 'starting' | 'running' | 'done' | 'failed' | 'lost';
+import { failureOf, type Phase, type Shown } from './shown';
 
 let serial = 0;
 
-export class Run {
+export class Run implements Shown {
   readonly serial = ++serial;
   tree = new Tree();
   id: string | null = null;
@@ -54,7 +52,6 @@ export class Run {
     return this.tree.opening?.question || this.asked;
   }
 
-  /** Failed before anything grew. */
   get refused(): boolean {
     return this.phase === 'failed' && this.tree.segments.size === 0;
   }
@@ -150,8 +147,7 @@ export class Run {
 
   #done(): void {
     this.phase = 'done';
-    const { reason, error } = this.tree.outcome!;
-    if (reason === 'failed') this.error = `The search failed: ${error}`;
+    this.error = failureOf(this.tree.outcome!) ?? this.error;
   }
 
   /** Events were missed. Once the run is over the whole tree can be had; until then its parts are shown as they are. */

@@ -5,7 +5,16 @@ import { textTail } from '../model/branch_text';
 import type { Segment, Tree } from '../model/tree';
 import { monoWidth, type Pen, type Stroke } from './pen';
 import type { Theme } from './theme';
-import { formatCount, formatNats, formatShare, glyphOf, kStateWords, leafLength, visibleToken } from './words';
+import {
+  firstToken,
+  formatCount,
+  formatNats,
+  formatProbability,
+  glyphOf,
+  kStateWords,
+  leafLength,
+  visibleToken,
+} from './words';
 
 export interface Scene {
   tree: Tree;
@@ -198,10 +207,10 @@ function drawTokens(pen: Pen, { view, size, theme, measure }: Scene, segment: Se
   }
   if (segment.parent === null) return;
   const room = at.x1 - at.bend - 8;
-  const token = fitted(visibleToken(segment.pieces[0]!), room, kLabelSize);
+  const token = fitted(firstToken(segment), room, kLabelSize);
   if (token === '') return;
   pen.text(token, at.bend + 3, y, { colour: theme.ink, size: kLabelSize, mono: true });
-  const share = formatShare(Math.exp(segment.logprob.at(0)));
+  const share = formatProbability(segment.logprob.at(0));
   const after = at.bend + 3 + monoWidth(token.length, kLabelSize) + 6;
   if (after + monoWidth(share.length, 10) > at.x1 - 6) return;
   pen.text(share, after, y, { colour: theme.dim, size: 10 });

@@ -47,6 +47,16 @@ export function formatShare(share: number): string {
   return `${percent >= 9.95 ? percent.toFixed(0) : percent >= 0.095 ? percent.toFixed(1) : '<0.1'}%`;
 }
 
+/** Of a token with this log-probability; also the geometric mean of several, from the mean of theirs. */
+export function formatProbability(logprob: number): string {
+  return formatShare(Math.exp(logprob));
+}
+
+/** The token that `segment` begins with: what was decided. */
+export function firstToken(segment: Segment): string {
+  return visibleToken(segment.pieces[0] ?? '');
+}
+
 export function formatNats(value: number): string {
   return Number.isFinite(value) ? value.toFixed(2) : value === Infinity ? '∞' : '–';
 }
@@ -66,6 +76,8 @@ export function branchName(segment: Segment): string {
 /** Why a run ended; null for the ordinary reasons. */
 export function reasonInWords(reason: string): string | null {
   switch (reason) {
+    case 'running':
+      return 'Still running when it was saved.';
     case 'token-budget':
       return 'Ended early: the budget of tokens is spent.';
     case 'time-budget':

@@ -7,22 +7,14 @@ export interface Rows {
   count: number; // the height of all of them
 }
 
-interface Datum {
-  segment: Segment | null; // null: above the starts of all trajectories
-  children: Datum[];
-}
-
 const kGapBetweenFamilies = 1.3; // rows
-
-function datumOf(segment: Segment): Datum {
-  return { segment, children: segment.children.map(datumOf) };
-}
 
 export function layoutRows(tree: Tree): Rows {
   const of = new Map<Segment, number>();
   if (tree.roots.length === 0) return { of, count: 0 };
-  const root = hierarchy<Datum>({ segment: null, children: tree.roots.map(datumOf) });
-  const place = cluster<Datum>()
+  // The tree itself stands above the starts of all trajectories.
+  const root = hierarchy<Tree | Segment>(tree, (node) => ('roots' in node ? node.roots : node.children));
+  const place = cluster<Tree | Segment>()
     .nodeSize([1, 1])
     .separation((a, b) => (a.parent === b.parent ? 1 : kGapBetweenFamilies));
   const placed = place(root);
@@ -33,7 +25,7 @@ export function layoutRows(tree: Tree): Rows {
     highest = Math.max(highest, node.x);
   });
   placed.each((node) => {
-    if (node.data.segment !== null) of.set(node.data.segment, node.x - lowest);
+    if (!('roots' in node.data)) of.set(node.data, node.x - lowest);
   });
   return { of, count: highest - lowest + 1 };
 }

@@ -1,5 +1,5 @@
 /** The events of GET /v1/trees/{id}/events (docs/server.md), as the page holds them. */
-import { asArray, asIndex, asNumber, asObject, asString, isObject, type Json } from './json';
+import { asArray, asIndex, asNumber, asObject, asString, asText, asTextOrNull, isObject, type Json } from './json';
 
 export type EndState = 'finished' | 'exhausted' | 'retired' | 'cut';
 
@@ -29,7 +29,7 @@ export interface Opening {
   branch: BranchRule;
   needed: Needed;
   statTemp: number;
-  seed: string; // 64 bits: more than a number holds
+  seed: string; // '' where a number cannot hold it: it has 64 bits
   temperature: number;
   topP: number;
   maxTokens: number;
@@ -106,7 +106,7 @@ export function readVotes(value: unknown): Vote[] {
   return asArray(value)
     .filter(isObject)
     .map((vote) => ({
-      answer: asString(vote.answer),
+      answer: asText(vote.answer),
       votes: asNumber(vote.votes, 0),
     }));
 }
@@ -131,13 +131,13 @@ export function readOpening(data: Json): Opening {
   return {
     id: asString(data.id),
     created: asNumber(data.created),
-    model: asString(data.model),
-    question: asString(data.question),
-    methodName: asString(method.name),
+    model: asText(data.model),
+    question: asText(data.question),
+    methodName: asText(method.name),
     branch: readBranchRule(method.branch),
     needed: readNeeded(asObject(method.stop).finished),
     statTemp: asNumber(data.stat_temp),
-    seed: typeof data.seed === 'number' ? String(data.seed) : asString(data.seed),
+    seed: Number.isSafeInteger(data.seed) ? String(data.seed) : asText(data.seed),
     temperature: asNumber(sampling.temperature),
     topP: asNumber(sampling.top_p),
     maxTokens: asNumber(data.max_tokens),
@@ -151,8 +151,8 @@ export function readOutcome(data: Json): Outcome {
   const times = asObject(data.times);
   return {
     reason: asString(data.reason),
-    error: asString(data.error),
-    answer: typeof data.answer === 'string' ? data.answer : null,
+    error: asText(data.error),
+    answer: asTextOrNull(data.answer),
     winnerLeaf: asIndex(data.winner_leaf),
     bestLeaf: asIndex(data.best_leaf),
     votes: readVotes(data.votes),
@@ -178,7 +178,7 @@ function readGrowth(value: unknown): Growth | null {
   const numbers = (list: unknown) => asArray(list).map((number) => asNumber(number));
   return {
     segment,
-    text: asArray(growth.text).map((piece) => asString(piece)),
+    text: asArray(growth.text).map(asText),
     entropy: numbers(growth.entropy),
     varentropy: numbers(growth.varentropy),
     logprob: numbers(growth.logprob),
@@ -192,7 +192,7 @@ function readSplitChild(value: unknown): SplitChild | null {
   return {
     segment,
     child: asIndex(child.child) ?? 0,
-    text: asString(child.text),
+    text: asText(child.text),
     logprob: asNumber(child.logprob),
   };
 }
@@ -245,9 +245,9 @@ export function readEvent(type: string, value: unknown): TreeEvent | null {
         segment,
         state,
         length: asNumber(data.length, 0),
-        answer: typeof data.answer === 'string' ? data.answer : null,
+        answer: asTextOrNull(data.answer),
         meanLogprob: asNumber(data.mean_logprob),
-        rest: asString(data.text),
+        rest: asText(data.text),
       };
     }
     case 'votes':

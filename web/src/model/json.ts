@@ -1,4 +1,5 @@
 /** Reading what came over the wire: what is not as it should be turns into the fallback, never into an exception. */
+import { printable } from './printable';
 
 export type Json = Record<string, unknown>;
 
@@ -16,6 +17,15 @@ export function asArray(value: unknown): unknown[] {
 
 export function asString(value: unknown, fallback = ''): string {
   return typeof value === 'string' ? value : fallback;
+}
+
+/** Text to be shown. */
+export function asText(value: unknown): string {
+  return printable(asString(value));
+}
+
+export function asTextOrNull(value: unknown): string | null {
+  return typeof value === 'string' ? printable(value) : null;
 }
 
 /** JSON has no word for infinity: it is written as a string. */

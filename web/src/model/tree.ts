@@ -137,6 +137,11 @@ export class Tree {
     return leaf === null ? null : (this.segments.get(leaf) ?? null);
   }
 
+  /** The branch that was given to the user: the winner, or the most probable one where none finished. */
+  get best(): Segment | null {
+    return this.winner ?? this.segments.get(this.outcome?.bestLeaf ?? -1) ?? null;
+  }
+
   /** All segments from top to bottom, as they are drawn; parents first. */
   inOrder(): Segment[] {
     const order: Segment[] = [];

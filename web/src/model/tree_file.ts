@@ -1,6 +1,7 @@
 /** GET /v1/trees/{id}: the whole tree at once (docs/tree-file.md). */
-import { asArray, asIndex, asNumber, asObject, asString, type Json } from './json';
+import { asArray, asIndex, asNumber, asObject, asString, asTextOrNull, type Json } from './json';
 import { readEndState, readOpening, readOutcome, readVotes } from './events';
+import { printable } from './printable';
 import { Tree, type Segment } from './tree';
 
 /** `text` cut into pieces of so many bytes of UTF-8. */
@@ -24,7 +25,7 @@ function readTokens(segment: Segment, data: Json): void {
     asArray(data.piece_bytes).map((count) => asIndex(count) ?? 0),
   );
   pieces.forEach((piece, i) =>
-    segment.push(piece, asNumber(entropy[i]), asNumber(varentropy[i]), asNumber(logprobs[i])),
+    segment.push(printable(piece), asNumber(entropy[i]), asNumber(varentropy[i]), asNumber(logprobs[i])),
   );
 }
 
@@ -59,10 +60,11 @@ export function treeFromFile(file: Json, lastEventId = -1): Tree {
   }
   readEndings(tree, file);
   tree.votes = readVotes(file.votes);
-  if (file.reason !== 'running') {
-    const winner = asObject(asArray(file.finished)[asIndex(file.winner) ?? -1]);
-    tree.finish({ ...readOutcome(file), winnerLeaf: asIndex(winner.leaf) });
-  }
+  const winner = asObject(asArray(file.finished)[asIndex(file.winner) ?? -1]);
+  const outcome = { ...readOutcome(file), winnerLeaf: asIndex(winner.leaf) };
+  if (outcome.reason === 'running')
+    tree.outcome = outcome; // its branches still grew: nothing cut them off
+  else tree.finish(outcome);
   return tree;
 }
 
@@ -77,7 +79,7 @@ function readEndings(tree: Tree, file: Json): void {
     segment.ending = {
       step: asNumber(data.step, 0),
       length: asNumber(data.length, 0),
-      answer: typeof data.answer === 'string' ? data.answer : null,
+      answer: asTextOrNull(data.answer),
       meanLogprob: asNumber(data.mean_logprob),
     };
     tree.finishedLeaves.push(segment);

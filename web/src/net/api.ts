@@ -1,5 +1,5 @@
 /** The server's API (docs/server.md), with errors in words. */
-import { asArray, asObject, asString, isObject, parseJson, type Json } from '../model/json';
+import { asArray, asObject, asString, asText, asTextOrNull, isObject, parseJson, type Json } from '../model/json';
 
 export class ApiError extends Error {
   constructor(
@@ -96,9 +96,9 @@ export class Api {
         created: typeof entry.created === 'number' ? entry.created : NaN,
         model: asString(entry.model),
         method: asString(entry.method, asString(asObject(entry.method).name)),
-        question: asString(entry.question),
+        question: asText(entry.question),
         state: asString(entry.state),
-        answer: typeof entry.answer === 'string' ? entry.answer : null,
+        answer: asTextOrNull(entry.answer),
       }));
   }
 

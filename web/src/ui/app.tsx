@@ -1,22 +1,14 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useRef, useState } from 'preact/hooks';
 import type { Run } from '../app/run';
 import type { Session } from '../app/session';
-import { readTheme } from '../draw/theme';
-import { treeSvg } from '../draw/tree_svg';
 import type { Json } from '../model/json';
-import { leafBelow, type Segment } from '../model/tree';
 import { Announcer } from './announcer';
 import { AskForm } from './ask_form';
-import { BranchTable } from './branch_table';
 import { HistoryList } from './history_list';
 import { useChanges } from './hooks';
 import { KeyDialog } from './key_dialog';
-import { Reader } from './reader';
-import { Result } from './result';
+import { RunView } from './run_view';
 import { saveFile } from './save_file';
-import { ScatterPanel } from './scatter_panel';
-import { Tabs } from './tabs';
-import { TreePanel } from './tree_panel';
 
 export function App({ session }: { session: Session }) {
   useChanges(session.changes);
@@ -65,7 +57,16 @@ export function App({ session }: { session: Session }) {
           />
         </aside>
         <main ref={main} tabIndex={-1}>
-          {run === null ? <Welcome /> : <RunView key={run.serial} run={run} session={session} />}
+          {run === null ? (
+            <Welcome />
+          ) : (
+            <RunView
+              key={run.serial}
+              run={run}
+              name={run.id ?? 'tree'}
+              onSaveJson={run.id === null ? null : () => void saveJson(session, run)}
+            />
+          )}
         </main>
         <HistoryList session={session} onOpen={open} />
       </div>
@@ -80,6 +81,15 @@ export function App({ session }: { session: Session }) {
       )}
     </div>
   );
+}
+
+async function saveJson(session: Session, run: Run): Promise<void> {
+  try {
+    saveFile(`${run.id}.json`, 'application/json', await (await session.api.fetch(`/v1/trees/${run.id}`)).text());
+  } catch (error) {
+    run.error = `The tree could not be saved. ${error instanceof Error ? error.message : ''}`;
+    run.changes.notify();
+  }
 }
 
 /** On a narrow screen the result is below the form. */
@@ -118,86 +128,6 @@ function Welcome() {
         Ask a question. The model writes until it meets a <em>decision token</em>: a place with a few good ways to go
         on. There the text branches, and the branches go on side by side. Those that finish first vote on the answer.
       </p>
-    </div>
-  );
-}
-
-type Tab = 'tree' | 'branches' | 'uncertainty';
-
-function RunView({ run, session }: { run: Run; session: Session }) {
-  const [tab, setTab] = useState<Tab>('tree');
-  const [chosen, setChosen] = useState<Segment | null>(null);
-  const [peeked, setPeeked] = useState<Segment | null>(null);
-  const [other, setOther] = useState<Segment | null>(null);
-  const peekTimer = useRef<ReturnType<typeof setTimeout>>();
-  const { tree } = run;
-  useEffect(() => {
-    setChosen(null);
-    setOther(null);
-  }, [tree]);
-
-  const first = tree.roots[0];
-  const automatic = tree.winner ?? (first === undefined ? null : leafBelow(first, null));
-  const current = chosen === null || chosen.children.length === 0 ? chosen : leafBelow(chosen, tree.winner);
-  const pinned = current ?? automatic;
-  const leaf = other === null ? (peeked ?? pinned) : pinned;
-  const peek = (segment: Segment | null) => {
-    clearTimeout(peekTimer.current);
-    peekTimer.current = setTimeout(() => setPeeked(segment), segment === null ? 0 : 90);
-  };
-  const read = (segment: Segment) => {
-    setPeeked(null);
-    setChosen(segment);
-    if (segment === other) setOther(null);
-  };
-  const compare = (segment: Segment | null) => {
-    if (chosen === null) setChosen(pinned);
-    setOther(segment === pinned ? null : segment);
-  };
-  const saveSvg = () => saveFile(`${run.id ?? 'tree'}.svg`, 'image/svg+xml', treeSvg(tree, readTheme()));
-  const saveJson = async () => {
-    try {
-      saveFile(`${run.id}.json`, 'application/json', await (await session.api.fetch(`/v1/trees/${run.id}`)).text());
-    } catch (error) {
-      run.error = `The tree could not be saved. ${error instanceof Error ? error.message : ''}`;
-      run.changes.notify();
-    }
-  };
-  if (run.refused) return <Result run={run} />;
-  const shared = { run, leaf: pinned, other, onRead: read, onCompare: compare };
-  return (
-    <div class="run">
-      <div class="work">
-        <Result run={run} />
-        <Tabs<Tab>
-          label="Views"
-          names={{ tree: 'Tree', branches: 'Branches', uncertainty: 'Uncertainty' }}
-          current={tab}
-          onChange={setTab}
-          aside={
-            <div class="saves">
-              <span class="hint">Save</span>
-              <button
-                type="button"
-                class="quiet"
-                aria-label="Save the tree as JSON"
-                disabled={run.id === null}
-                onClick={() => void saveJson()}
-              >
-                JSON
-              </button>
-              <button type="button" class="quiet" aria-label="Save the drawing as SVG" onClick={saveSvg}>
-                SVG
-              </button>
-            </div>
-          }
-        >
-          {tab === 'tree' && <TreePanel {...shared} leaf={leaf} onPeek={peek} />}
-          {tab === 'branches' && <BranchTable {...shared} />}
-          {tab === 'uncertainty' && <ScatterPanel run={run} onRead={read} />}
-        </Tabs>
-      </div>
-      <Reader {...shared} leaf={leaf} following={chosen === null && peeked === null} />
     </div>
   );
 }

@@ -1,12 +1,12 @@
-import type { Run } from '../app/run';
-import { branchName, formatCount, formatShare, kStateWords, leafLength, votesFor } from '../draw/words';
+import type { Shown } from '../app/shown';
+import { branchName, formatCount, formatProbability, kStateWords, leafLength, votesFor } from '../draw/words';
 import { textTail } from '../model/branch_text';
 import type { Segment } from '../model/tree';
 import { useChanges } from './hooks';
 import { StateMark } from './state_mark';
 
 interface Props {
-  run: Run;
+  run: Shown;
   leaf: Segment | null;
   other: Segment | null;
   onRead(leaf: Segment): void;
@@ -64,7 +64,7 @@ export function BranchTable({ run, leaf, other, onRead, onCompare }: Props) {
                 <td class="number">{answer === null ? '' : formatCount(votesFor(tree, answer))}</td>
                 <td class="number">{formatCount(leafLength(entry))}</td>
                 <td class="number">
-                  {Number.isFinite(entry.ending?.meanLogprob) ? formatShare(Math.exp(entry.ending!.meanLogprob)) : ''}
+                  {Number.isFinite(entry.ending?.meanLogprob) ? formatProbability(entry.ending!.meanLogprob) : ''}
                 </td>
                 <td class="tail">{`…${textTail(entry, 40)}`}</td>
                 <td>

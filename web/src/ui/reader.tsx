@@ -1,9 +1,10 @@
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
-import type { Run } from '../app/run';
+import type { Shown } from '../app/shown';
 import {
   branchName,
+  firstToken,
   formatNats,
-  formatShare,
+  formatProbability,
   kStateWords,
   leafLength,
   plural,
@@ -13,12 +14,13 @@ import {
 import { textRuns, segmentsText, type TextRun } from '../model/branch_text';
 import { comparePaths } from '../model/compare';
 import { leafBelow, pathTo, type Segment, type Tree } from '../model/tree';
+import { Choice } from './choice';
 import { chunkRuns } from './chunks';
 import { useChanges } from './hooks';
 import { StateMark } from './state_mark';
 
 interface Props {
-  run: Run;
+  run: Shown;
   leaf: Segment | null;
   other: Segment | null;
   following: boolean; // the reader chose the leaf itself
@@ -77,7 +79,7 @@ function BranchTitle({ tree, leaf, note = '' }: { tree: Tree; leaf: Segment; not
           isWinner ? 'wins' : kStateWords[leaf.state],
           plural(leafLength(leaf), 'token'),
           votes > 0 ? plural(votes, 'vote') : '',
-          Number.isFinite(mean) ? `${formatShare(Math.exp(mean))} per token` : '',
+          Number.isFinite(mean) ? `${formatProbability(mean)} per token` : '',
           note,
         ]
           .filter((part) => part !== '')
@@ -125,8 +127,7 @@ function Comparison({
 }) {
   const { shared, left: mine, right: theirs, decision } = comparePaths(left, right);
   const text = segmentsText(shared);
-  const shareOf = (segment: Segment | undefined) => formatShare(Math.exp(segment?.logprob.at(0) ?? NaN));
-  const took = (segments: Segment[]) => `“${visibleToken(segments[0]?.pieces[0] ?? '')}” (${shareOf(segments[0])})`;
+  const took = (segment: Segment) => `“${firstToken(segment)}” (${formatProbability(segment.logprob.at(0))})`;
   return (
     <div class="comparison">
       {shared.length > 0 ? (
@@ -149,7 +150,7 @@ function Comparison({
             <>
               <StateMark state="split" /> They part at token {decision.position + 1}, where entropy is{' '}
               {formatNats(decision.entropy)} and varentropy {formatNats(decision.varentropy)}: {branchName(left)} goes
-              on with {took(mine)}, {branchName(right)} with {took(theirs)}.
+              on with {took(mine[0]!)}, {branchName(right)} with {took(theirs[0]!)}.
             </>
           )}
         </p>
@@ -273,7 +274,7 @@ function Decided({ tree, run, onRead }: { tree: Tree; run: TextRun; onRead(leaf:
               aria-current={sibling === segment ? 'true' : undefined}
               onClick={() => onRead(leafBelow(sibling, tree.winner))}
             >
-              <code>{visibleToken(sibling.pieces[0] ?? '')}</code> {formatShare(Math.exp(sibling.logprob.at(0)))}
+              <Choice segment={sibling} />
             </button>
           ))}
         </span>

@@ -1,4 +1,4 @@
-import type { Run } from '../app/run';
+import type { Shown } from '../app/shown';
 import { formatCount, formatSeconds, plural, reasonInWords } from '../draw/words';
 import type { Vote } from '../model/events';
 import { useChanges } from './hooks';
@@ -6,12 +6,13 @@ import { useChanges } from './hooks';
 const kMostAnswers = 4;
 
 /** The answer, who voted for it, and what it took. */
-export function Result({ run }: { run: Run }) {
+export function Result({ run }: { run: Shown }) {
   useChanges(run.changes, 100);
   const { tree } = run;
   const { outcome } = tree;
   const winning = outcome?.answer ?? null;
   const leading = tree.votes[0]?.answer;
+  const undecided = run.active || outcome?.reason === 'running';
   return (
     <section class="result" aria-labelledby="question">
       <h2 id="question" class="question" tabIndex={run.question.length > 90 ? 0 : undefined}>
@@ -26,8 +27,8 @@ export function Result({ run }: { run: Run }) {
         <>
           <div class="verdict">
             <div class="answer">
-              <span class="label">{run.active ? (leading === undefined ? 'Thinking' : 'Leading') : 'Answer'}</span>
-              <output class="value">{winning ?? leading ?? (run.active ? '…' : 'none')}</output>
+              <span class="label">{undecided ? (leading === undefined ? 'Thinking' : 'Leading') : 'Answer'}</span>
+              <output class="value">{winning ?? leading ?? (undecided ? '…' : 'none')}</output>
               <span class="hint">{headline(run)}</span>
             </div>
             {tree.votes.length > 0 && <Votes votes={tree.votes} winning={winning} />}
@@ -39,7 +40,7 @@ export function Result({ run }: { run: Run }) {
   );
 }
 
-function headline(run: Run): string {
+function headline(run: Shown): string {
   const { tree } = run;
   if (run.phase === 'starting') return run.id === null ? 'Waiting for the server' : 'Waiting for its turn';
   const reason = tree.outcome === null ? null : reasonInWords(tree.outcome.reason);
@@ -60,7 +61,7 @@ function headline(run: Run): string {
   return `${plural(tree.count('live'), 'branch grows', 'branches grow')}, ${finished}${needed} finished`;
 }
 
-function figures(run: Run): string {
+function figures(run: Shown): string {
   const { tree } = run;
   const parts = [tree.opening?.methodName ?? '', plural(tree.tokens, 'token'), plural(tree.step, 'step')];
   const { outcome, opening } = tree;
@@ -77,7 +78,7 @@ function figures(run: Run): string {
 }
 
 function Votes({ votes, winning }: { votes: Vote[]; winning: string | null }) {
-  const most = Math.max(1, ...votes.map((vote) => vote.votes));
+  const most = votes.reduce((largest, vote) => Math.max(largest, vote.votes), 1);
   const shown = votes.slice(0, kMostAnswers);
   return (
     <ol class="votes" aria-label="Votes">

@@ -1,14 +1,15 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Run } from '../app/run';
+import type { Shown } from '../app/shown';
 import { ScatterView, type ScatterHit } from '../draw/scatter_view';
-import { branchName, formatCount, formatNats, formatShare, plural, visibleToken } from '../draw/words';
+import { branchName, formatCount, formatNats, formatProbability, plural, visibleToken } from '../draw/words';
 import { textTail, tokenContext } from '../model/branch_text';
 import { leafBelow, type Segment } from '../model/tree';
+import { Choice } from './choice';
 import { useChanges } from './hooks';
 import { Tooltip, type TipPlace } from './tooltip';
 
 /** How sure the model was of each token, and which of them became decisions. */
-export function ScatterPanel({ run, onRead }: { run: Run; onRead(leaf: Segment): void }) {
+export function ScatterPanel({ run, onRead }: { run: Shown; onRead(leaf: Segment): void }) {
   const canvas = useRef<HTMLCanvasElement>(null);
   const view = useRef<ScatterView | null>(null);
   const [tip, setTip] = useState<(TipPlace & { hit: ScatterHit }) | null>(null);
@@ -84,7 +85,7 @@ export function ScatterPanel({ run, onRead }: { run: Run; onRead(leaf: Segment):
                   <td class="choices">
                     {segment.children.map((child) => (
                       <button type="button" class="alternative" key={child.id} onClick={() => read.current(child)}>
-                        <code>{visibleToken(child.pieces[0] ?? '')}</code> {formatShare(Math.exp(child.logprob.at(0)))}
+                        <Choice segment={child} />
                       </button>
                     ))}
                   </td>
@@ -107,7 +108,7 @@ function TokenTip({ hit: { segment, token, isDecision } }: { hit: ScatterHit }) 
       </strong>
       <span class="tip-figures">
         entropy {formatNats(segment.entropy.at(token))} · varentropy {formatNats(segment.varentropy.at(token))} · taken
-        with {formatShare(Math.exp(segment.logprob.at(token)))}
+        with {formatProbability(segment.logprob.at(token))}
       </span>
       <span class="tip-text">
         …{before}

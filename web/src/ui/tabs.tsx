@@ -2,7 +2,7 @@ import { useId, useRef } from 'preact/hooks';
 
 interface Props<Name extends string> {
   label: string;
-  names: Record<Name, string>;
+  names: Partial<Record<Name, string>>; // in the order of the tabs
   current: Name;
   onChange(name: Name): void;
   /** Beside the tabs. */

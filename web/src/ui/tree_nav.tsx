@@ -1,20 +1,20 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Run } from '../app/run';
+import type { Shown } from '../app/shown';
 import {
   branchName,
+  firstToken,
   formatNats,
-  formatShare,
+  formatProbability,
   kStateWords,
   leafLength,
   plural,
-  visibleToken,
   votesFor,
 } from '../draw/words';
-import type { Segment, Tree } from '../model/tree';
+import { pathTo, type Segment, type Tree } from '../model/tree';
 import { useChanges } from './hooks';
 
 interface Props {
-  run: Run;
+  run: Shown;
   chosen: Segment | null;
   onMark(segment: Segment | null): void; // has the focus
   onRead(segment: Segment): void;
@@ -23,10 +23,7 @@ interface Props {
 }
 
 function describe(tree: Tree, segment: Segment): string {
-  const first =
-    segment.parent === null
-      ? ''
-      : ` “${visibleToken(segment.pieces[0] ?? '')}” ${formatShare(Math.exp(segment.logprob.at(0)))},`;
+  const first = segment.parent === null ? '' : ` “${firstToken(segment)}” ${formatProbability(segment.logprob.at(0))},`;
   const name = `${branchName(segment)}${first}`;
   if (!segment.isLeaf) {
     const { entropy, varentropy } = segment.decision ?? { entropy: NaN, varentropy: NaN };
@@ -46,10 +43,6 @@ function describe(tree: Tree, segment: Segment): string {
   ]
     .filter((part) => part !== '')
     .join(', ');
-}
-
-function depthOf(segment: Segment): number {
-  return segment.parent === null ? 1 : 1 + depthOf(segment.parent);
 }
 
 /** The neighbour an arrow leads to: right into the branch, left back, up and down among what is drawn there. */
@@ -126,7 +119,7 @@ export function TreeNav({ run, chosen, onMark, onRead, onCompare, onZoom }: Prop
             role="treeitem"
             data-segment={segment.id}
             tabIndex={segment === active ? 0 : -1}
-            aria-level={depthOf(segment)}
+            aria-level={pathTo(segment).length}
             aria-setsize={siblings.length}
             aria-posinset={siblings.indexOf(segment) + 1}
             aria-expanded={!segment.isLeaf ? true : undefined}

@@ -1,17 +1,18 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { Run } from '../app/run';
+import type { Shown } from '../app/shown';
 import type { Hit } from '../draw/hit';
 import { TreeView } from '../draw/tree_view';
-import { branchName, formatNats, formatShare, kStateWords, leafLength, plural, visibleToken } from '../draw/words';
+import { branchName, formatNats, kStateWords, leafLength, plural } from '../draw/words';
 import type { Measure } from '../layout/spans';
 import { textTail, tokenContext } from '../model/branch_text';
 import { leafBelow, type Segment, type SegmentState } from '../model/tree';
+import { Choice } from './choice';
 import { StateMark } from './state_mark';
 import { Tooltip, type TipPlace } from './tooltip';
 import { TreeNav } from './tree_nav';
 
 interface Props {
-  run: Run;
+  run: Shown;
   leaf: Segment | null;
   other: Segment | null;
   onRead(leaf: Segment): void;
@@ -142,7 +143,7 @@ function SegmentTip({ hit: { segment, token } }: { hit: Hit }) {
         <ul>
           {segment.children.map((child) => (
             <li key={child.id}>
-              <code>{visibleToken(child.pieces[0] ?? '')}</code> {formatShare(Math.exp(child.logprob.at(0)))}
+              <Choice segment={child} />
             </li>
           ))}
         </ul>
