@@ -16,6 +16,7 @@
 #include "cli/eval_output.h"
 #include "cli/eval_session.h"
 #include "cli/interrupt.h"
+#include "cli/model_options.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/terminal.h"

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "cli/builtin_model.h"
-#include "cli/options.h"
+#include "cli/model_options.h"
 #include "dts/llama.h"
 #include "eval/datasets/dataset.h"
 #include "eval/run/runner.h"

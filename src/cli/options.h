@@ -6,27 +6,11 @@
 #include <optional>
 #include <string>
 
-#include "dts/llama.h"
 #include "dts/method.h"
 #include "dts/prediction.h"
 #include "dts/search.h"
 
 namespace dts::cli {
-
-// Which model, and how it is held in memory.
-struct ModelFlags {
-  std::string path;      // GGUF; empty: the built-in model
-  int gpu_layers = -1;   // -1: all that fit
-  int context_size = 0;  // tokens a branch may hold; 0: chosen from the prompt and --predict
-  int threads = 0;       // 0: one per core
-  KvLayout kv = KvLayout::kStreams;
-  KvType kv_type = KvType::kF16;
-  Toggle flash_attention = Toggle::kAuto;
-  Toggle batch_invariant = Toggle::kAuto;
-
-  LlamaEngineOptions engine(int max_branches, int context_length) const;
-};
-void add_model_options(CLI::App& app, ModelFlags& flags);
 
 // What is not given is the model's own recommendation.
 struct SamplingFlags {

@@ -15,6 +15,7 @@
 #include "cli/commands.h"
 #include "cli/example.h"
 #include "cli/interrupt.h"
+#include "cli/model_options.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/prompt_source.h"

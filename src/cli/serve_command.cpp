@@ -16,6 +16,7 @@
 #include "cli/builtin_model.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
+#include "cli/model_options.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "dts/error.h"
