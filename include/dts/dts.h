@@ -9,6 +9,7 @@
 #include "dts/error.h"
 #include "dts/llama.h"
 #include "dts/method.h"
+#include "dts/options.h"
 #include "dts/prediction.h"
 #include "dts/rng.h"
 #include "dts/scheduler.h"

@@ -11,7 +11,9 @@
 
 #include "base/machine.h"
 #include "cli/interrupt.h"
+#include "cli/spelling.h"
 #include "dts/error.h"
+#include "dts/options.h"
 #include "engine/llama/memory_plan.h"
 #include "eval/grade/grade.h"
 #include "eval/run/fingerprint.h"
@@ -98,7 +100,7 @@ void EvalSession::prepare(const std::vector<EvalWork>& all, int parallel) {
   for (int i = 0; i < workers_; ++i) engines_.push_back(make_llama_engine(model_, flags_.engine(branches_, context_)));
   for (const EvalWork& work : all) {
     for (eval::Variant& variant : *work.variants) {
-      variant.options.max_tokens = std::min(variant.options.max_tokens, context_);
+      limit_tokens(variant.options, context_);
     }
   }
 }
@@ -126,8 +128,8 @@ void EvalSession::choose_branches(int widest, int parallel) {
     flash_attention_ = plan(branches_).flash_attention;
   } catch (const Error& error) {
     if (branches_ == widest || error.kind() == Error::Kind::kUsage) throw;
-    throw Error(
-        fmt::format("--parallel is {}: {}; without --parallel as many are in flight as fit", parallel, error.what()));
+    throw Error(fmt::format("--parallel is {}: {}; without --parallel as many are in flight as fit", parallel,
+                            error.spelled(flag_of)));
   }
 }
 

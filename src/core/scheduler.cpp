@@ -56,14 +56,15 @@ JobId Scheduler::submit(Job job) {
   const EngineInfo& info = engine_.info();
   const Search& search = *job.search;
   if (search.max_live() > info.max_branches) {
-    throw usage_error(fmt::format("the method may have {} branches (--max-branches) but the engine holds {}",
-                                  search.max_live(), info.max_branches));
+    throw usage_error(fmt::format("the method may have {} branches ({}) but the engine holds {}", search.max_live(),
+                                  option_name("max_branches"), info.max_branches));
   }
   const std::size_t tokens = search.prompt().size() + static_cast<std::size_t>(search.options().max_tokens);
   if (tokens > static_cast<std::size_t>(info.context_length)) {
-    throw usage_error(fmt::format(
-        "the prompt has {} tokens and each trajectory may add {} (--predict), but the context holds {} (--ctx-size)",
-        search.prompt().size(), search.options().max_tokens, info.context_length));
+    throw usage_error(
+        fmt::format("the prompt has {} tokens and each trajectory may add {} ({}), but the context holds {} ({})",
+                    search.prompt().size(), search.options().max_tokens, option_name("max_tokens"), info.context_length,
+                    option_name("context_length")));
   }
   auto running = std::make_unique<Running>();
   running->job = std::move(job);
