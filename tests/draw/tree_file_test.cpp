@@ -80,6 +80,9 @@ TEST(TreeFile, RoundTrip) {
       const TreeDocument document = test::synthetic_tree(shape);
       const std::string text = to_json_text(document);
       const TreeDocument again = tree_from_json_text(text, "test");
+      EXPECT_EQ(again.engine.kind, "a server");
+      EXPECT_EQ(again.engine.capabilities, document.engine.capabilities);
+      EXPECT_EQ(again.outcome.account.undecided, 17);
       expect_same_tree(document, again);
       // Strings of the outside world are made valid UTF-8 on the way; written again, everything is as it was.
       EXPECT_EQ(to_json_text(again), text);
@@ -110,6 +113,9 @@ TEST(TreeFile, KeepsEveryOption) {
   document.outcome.error = "device \"lost\"";
   document.outcome.account.attended_tokens = std::int64_t{1} << 60U;
   document.flops = 1.25e18;
+  document.engine.kind = "a server";
+  document.engine.capabilities = {.honours_draws = false, .exact_statistics = false, .max_top_k = 20};
+  document.outcome.account.undecided = 17;
 
   const std::string text = to_json_text(document);
   EXPECT_NE(text.find("\"tau_v\":\"inf\""), std::string::npos);
