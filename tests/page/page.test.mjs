@@ -268,7 +268,7 @@ describe('refusals', () => {
   it('of a number alone are not needed: the fields know what the server takes', async () => {
     const page = await openPage(browser, server.url);
     await ready(page);
-    const { data } = await (await fetch(`${server.url}/v1/models`)).json();
+    const { data } = await (await fetch(`${server.url}v1/models`)).json();
     for (const option of data[0].dts.options) {
       if (option.group !== 'method' || option.type !== 'whole' || !option.methods.includes('dts-stable')) continue;
       const field = page.getByLabel(option.label, { exact: true });
