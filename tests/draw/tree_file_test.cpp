@@ -9,6 +9,7 @@
 #include <cmath>
 #include <csignal>
 #include <cstdint>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -226,6 +227,34 @@ TEST(TreeFile, TakesFewBytesAToken) {
   const TreeDocument document = test::synthetic_tree(shape);
   ASSERT_GT(document.tree.unique_tokens(), 20000U);
   EXPECT_LT(to_json_text(document).size(), 80 * document.tree.unique_tokens());
+}
+
+// Ten times the segments take about ten times as long to load; a hundred times would be quadratic.
+TEST(TreeFile, LoadsInTimeThatGrowsWithItsSegments) {
+  const auto text_with = [](int segments) {
+    TreeDocument document = test::small_tree();
+    document.outcome = {};
+    document.texts.clear();
+    Tree tree;
+    for (int i = 0; i < segments; ++i) {
+      const SegmentId root = tree.add_root();
+      tree.append(root, {.token = i % 100});
+      tree.close(root, SegmentState::kCut);
+      document.texts.push_back({"x", {1}});
+    }
+    document.tree = std::move(tree);
+    return to_json_text(document);
+  };
+  const auto clocks_of = [](const std::string& text, int rounds) {
+    std::clock_t best = std::numeric_limits<std::clock_t>::max();
+    for (int i = 0; i < rounds; ++i) {
+      const std::clock_t start = std::clock();  // of this process: others on the machine do not count
+      tree_from_json_text(text, "f.json");
+      best = std::min(best, std::clock() - start);
+    }
+    return static_cast<double>(best);
+  };
+  EXPECT_LT(clocks_of(text_with(100'000), 1), 35 * std::max(clocks_of(text_with(10'000), 3), 1.0));
 }
 
 // A change to a good document, and what the error must say.

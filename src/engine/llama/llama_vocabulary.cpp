@@ -219,7 +219,8 @@ const ChatTemplate& LlamaVocabulary::chat_template() const {
   const std::scoped_lock lock(template_mutex_);
   if (!template_) {
     if (template_source_ == nullptr || *template_source_ == '\0') {
-      throw Error(fmt::format("{}: the model has no chat template; --raw gives it the prompt as it is", path_));
+      throw Error(fmt::format("{}: the model has no chat template; {} gives it the prompt as it is", path_,
+                              option_name("no_template")));
     }
     const auto text = [&](Token token) { return token == LLAMA_TOKEN_NULL ? std::string() : piece(token, true); };
     template_.emplace(template_source_, text(llama_vocab_bos(vocab_)), text(llama_vocab_eos(vocab_)));
