@@ -30,9 +30,11 @@ class Vocabulary {
   Vocabulary& operator=(const Vocabulary&) = delete;
   virtual ~Vocabulary() = default;
 
-  virtual int size() const = 0;
+  virtual int size() const = 0;  // 0: not known
   // Bytes of one token; a UTF-8 character may span several. Control tokens have their name only when `special`.
   virtual std::string piece(Token token, bool special = false) const = 0;
+  // No token stands for more bytes than this. Default: looks at all of them.
+  virtual std::size_t longest_piece() const;
   // The text's tokens and nothing more. `special`: control tokens written in the text become those tokens.
   virtual std::vector<Token> tokenize(std::string_view text, bool special) const = 0;
   // A whole prompt, as written: control tokens are recognised, and the beginning-of-text token comes first where the
