@@ -18,8 +18,8 @@ class LoadedModel {
   const Model& operator*() const { return *model_; }
   const Model* operator->() const { return model_.get(); }
 
-  const std::string& path() const { return file_.get().path; }
-  // A short name for an API: the file's, without its ending. Any bytes.
+  const std::string& path() const { return file_.get().path; }  // empty: it is no file of this machine
+  // A short name for an API: the file's, without its ending; a server's own. Any bytes.
   std::string id() const;
 
  private:

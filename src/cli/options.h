@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "dts/llama.h"
 #include "dts/method.h"
@@ -13,8 +14,24 @@
 
 namespace dts::cli {
 
+// What decodes: in this process, or a server of that kind.
+enum class EngineChoice { kAuto, kLlama, kVllm, kSglang, kLlamaServer, kOpenai };
+
+// Servers, and how long they are waited for. Seconds.
+struct RemoteFlags {
+  std::vector<std::string> urls;
+  std::string api_key_variable;  // of the environment; the key itself is in no flag
+  std::string served_model;
+  int candidates = 0;
+  double stall_timeout = 60;
+  double first_token_timeout = 300;
+  double patience = 0;
+};
+
 // Which model, and how it is held in memory.
 struct ModelFlags {
+  EngineChoice choice = EngineChoice::kAuto;
+  RemoteFlags remote;
   std::string path;      // GGUF; empty: the built-in model
   int gpu_layers = -1;   // -1: all that fit
   int context_size = 0;  // tokens a branch may hold; 0: chosen from the prompt and --predict
@@ -24,6 +41,7 @@ struct ModelFlags {
   Toggle flash_attention = Toggle::kAuto;
   Toggle batch_invariant = Toggle::kAuto;
 
+  bool is_remote() const { return choice != EngineChoice::kAuto && choice != EngineChoice::kLlama; }
   LlamaEngineOptions engine(int max_branches, int context_length) const;
 };
 void add_model_options(CLI::App& app, ModelFlags& flags);

@@ -53,7 +53,6 @@ Service::Service(ServiceOptions options, Engine& engine, const Vocabulary& vocab
       access_(options_.access),
       engine_(engine),
       vocabulary_(vocabulary),
-      longest_piece_(vocabulary.longest_piece()),
       store_(options_.limits.kept_runs, options_.limits.kept_bytes),
       workers_(kWorkers),
       loop_(engine) {}

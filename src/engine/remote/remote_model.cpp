@@ -109,6 +109,7 @@ class RemoteModel final : public Model {
     engine.stream.headers = headers_of(options_);
     EnginePlan plan;
     plan.context_length = engine.context_length;
+    plan.parallel = served_.parallel * static_cast<int>(options_.urls.size());
     plan.settings = {{"engine", protocol_->kind()},
                      {"endpoints", fmt::format("{}", options_.urls.size())},
                      {"candidates", fmt::format("{}", candidates_)}};

@@ -18,7 +18,6 @@ class RemoteVocabulary final : public Vocabulary, public PieceSink {
   RemoteVocabulary(const Protocol& protocol, const Asker& server, const ServedModel& model);
 
   int size() const override { return size_; }
-  std::size_t longest_piece() const override { return 256; }
   std::string piece(Token token, bool special) const override;
   std::vector<Token> tokenize(std::string_view text, bool special) const override;
   std::vector<Token> tokenize_prompt(std::string_view text) const override;
