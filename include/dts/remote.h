@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "dts/model.h"
+#include "dts/vocabulary.h"
 
 namespace dts {
 
@@ -17,6 +18,9 @@ struct RemoteModelOptions {
   std::vector<std::string> urls;  // of one or more servers with the same model: "http://host:8000"
   std::string api_key;            // sent as a bearer token; empty: none. Never shown
   std::string served_model;       // the name to ask for; empty: the first that the server has
+  // Text by this vocabulary instead of the servers': the same model's, so that ids mean the same. Not owned; outlives
+  // the model. Null: the servers' own.
+  const Vocabulary* vocabulary = nullptr;
   int candidates = 0;             // log-probabilities a token while the method needs them; 0: as the server is used to
   // Seconds.
   double connect_timeout = 10;

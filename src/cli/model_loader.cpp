@@ -52,7 +52,13 @@ std::unique_ptr<LoadedModel> connect(const ModelFlags& flags) {
   options.stall_timeout = flags.remote.stall_timeout;
   options.first_token_timeout = flags.remote.first_token_timeout;
   options.patience = flags.remote.patience;
-  return std::make_unique<LoadedModel>(ModelFile{}, make_remote_model(options));
+  std::unique_ptr<Model> tokenizer;
+  if (!flags.remote.tokenizer.empty()) {
+    tokenizer = std::make_unique<LlamaModel>(LlamaModelOptions{.path = flags.remote.tokenizer, .gpu_layers = 0});
+    options.vocabulary = &tokenizer->vocabulary();
+  }
+  std::unique_ptr<Model> model = make_remote_model(options);
+  return std::make_unique<LoadedModel>(ModelFile{}, std::move(model), std::move(tokenizer));
 }
 
 }  // namespace

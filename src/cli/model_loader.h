@@ -13,7 +13,9 @@ namespace dts::cli {
 
 class LoadedModel {
  public:
-  LoadedModel(ModelFile file, std::unique_ptr<Model> model) : file_(std::move(file)), model_(std::move(model)) {}
+  // `beneath`: what the model stands on and must not outlive.
+  LoadedModel(ModelFile file, std::unique_ptr<Model> model, std::unique_ptr<Model> beneath = nullptr)
+      : file_(std::move(file)), beneath_(std::move(beneath)), model_(std::move(model)) {}
 
   const Model& operator*() const { return *model_; }
   const Model* operator->() const { return model_.get(); }
@@ -24,6 +26,7 @@ class LoadedModel {
 
  private:
   ModelFileGuard file_;
+  std::unique_ptr<Model> beneath_;
   std::unique_ptr<Model> model_;
 };
 

@@ -22,6 +22,7 @@ struct RemoteFlags {
   std::vector<std::string> urls;
   std::string api_key_variable;  // of the environment; the key itself is in no flag
   std::string served_model;
+  std::string tokenizer;  // GGUF of the same model, for its vocabulary and template; empty: the servers'
   int candidates = 0;
   double stall_timeout = 60;
   double first_token_timeout = 300;

@@ -1,6 +1,7 @@
 // Each protocol's reader on what servers send, and on what they should not.
 #include <gtest/gtest.h>
 
+#include <map>
 #include <random>
 #include <string>
 #include <vector>
@@ -75,7 +76,7 @@ TEST(RemoteProtocol, VllmAsksForWhatItNeedsAndNothingMore) {
   GenerationRequest request{.prefix = prefix, .sampling = {}, .max_tokens = 9, .top_n = 20, .seed = 4};
   const ServerCall with = kVllm->generate(request, pieces);
   EXPECT_EQ(with.path, "/v1/completions");
-  EXPECT_EQ(with.body["prompt"], (std::vector<Token>{1, 2, 3}));
+  EXPECT_EQ(with.body["prompt"].get<std::vector<Token>>(), prefix);
   EXPECT_EQ(with.body["logprobs"], 20);
   EXPECT_EQ(with.body["top_k"], -1) << "the model's generation_config must not decide";
   EXPECT_FALSE(with.body.contains("prompt_logprobs"));

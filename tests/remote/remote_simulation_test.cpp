@@ -3,6 +3,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -82,16 +85,16 @@ RemoteEngineOptions engine_options(const SimulatedNetwork& network, int n_vocab)
   return options;
 }
 
-struct Run {
+struct Decoded {
   std::vector<std::string> trees;
   Traffic traffic;
   std::int64_t fed = 0;
 };
 
-Run run(const WireModel& model, SimulatedNetwork& network, std::vector<std::shared_ptr<Search>> searches) {
+Decoded run(const WireModel& model, SimulatedNetwork& network, std::vector<std::shared_ptr<Search>> searches) {
   const std::unique_ptr<Protocol> protocol = protocol_for(model.kind);
   NoPieces pieces;
-  Run result;
+  Decoded result;
   {
     RemoteEngine engine(engine_options(network, model.n_vocab), *protocol, pieces, network.transport(), network.clock());
     Scheduler scheduler(engine);
@@ -126,7 +129,7 @@ NetworkOptions quiet(int endpoints) {
 }
 
 NetworkOptions disturbed(std::uint64_t seed) {
-  const auto draw = [seed, n = std::uint64_t{0}]() mutable { return to_unit(draw_bits(seed ^ 0x5DEECE66DULL, ++n)); };
+  auto draw = [seed, n = std::uint64_t{0}]() mutable { return to_unit(draw_bits(seed ^ 0x5DEECE66DULL, ++n)); };
   NetworkOptions options;
   options.seed = seed;
   options.jitter = 4 * draw();
@@ -184,7 +187,7 @@ TEST(RemoteSimulation, TreesDoNotDependOnTheNetwork) {
     }
     SimulatedNetwork network(model, disturbed(seed));
     const auto searches = two_questions(seed / 16);
-    const Run result = run(model, network, searches);
+    const Decoded result = run(model, network, searches);
     ASSERT_EQ(result.trees, expected) << "scenario " << seed;
     if (HasFailure()) FAIL() << "scenario " << seed;
     faults += network.faults();
@@ -203,7 +206,7 @@ TEST(RemoteSimulation, OneRequestABranchAndOnlyWhatChildrenNeed) {
     const WireModel model = make_model(seed, RemoteKind::kVllm);
     SimulatedNetwork network(model, quiet(1));
     const auto search = make_search(make_options(seed), {1, 2, 3});
-    const Run result = run(model, network, {search});
+    const Decoded result = run(model, network, {search});
     const Account account = search->outcome().account;
     // Greedily, every stream goes on for the most probable child.
     EXPECT_LE(result.traffic.requests, account.branches) << "seed " << seed;
@@ -236,7 +239,6 @@ TEST(RemoteSimulation, BranchesOfAQuestionStayTogetherAndQuestionsSpread) {
   SimulatedNetwork network(model, quiet(4));
   std::vector<std::shared_ptr<Search>> searches;
   for (Token first = 1; first <= 4; ++first) searches.push_back(make_search(make_options(5), {first, 2, 3}));
-  const std::unique_ptr<Protocol> protocol = protocol_for(model.kind);
   run(model, network, searches);
   for (const int requests : network.requests_at()) EXPECT_GT(requests, 0);
 }

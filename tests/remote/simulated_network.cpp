@@ -13,7 +13,7 @@ using namespace remote;
 namespace {
 
 struct NetworkTransport final : Transport {
-  explicit NetworkTransport(SimulatedNetwork& network) : network(network) {}
+  explicit NetworkTransport(SimulatedNetwork& to) : network(to) {}
   CallId start(const HttpRequest& request, CallListener& listener) override { return network.start(request, listener); }
   void cancel(CallId call) override { network.cancel(call); }
   void poll(double seconds) override { network.poll(seconds); }
@@ -21,7 +21,7 @@ struct NetworkTransport final : Transport {
 };
 
 struct NetworkClock final : Clock {
-  explicit NetworkClock(const SimulatedNetwork& network) : network(network) {}
+  explicit NetworkClock(const SimulatedNetwork& of) : network(of) {}
   double now() const override { return network.now(); }
   const SimulatedNetwork& network;
 };

@@ -190,8 +190,9 @@ std::optional<std::string> wire_fact(const WireModel& model, std::string_view pa
   }
   if (path == "/tokenize") {
     // Names of control tokens are words here; any other text is the prompt 1, 2, 3.
-    const std::string text = request.contains("prompt") ? request["prompt"] : request.value("content", "chat");
-    const json tokens = text.starts_with("<") || text.starts_with("[") ? json{1, 1} : text.empty() ? json::array() : json{1, 2, 3};
+    const std::string text = request.value(request.contains("prompt") ? "prompt" : "content", std::string("chat"));
+    json tokens = json::array();
+    if (!text.empty()) tokens = text.starts_with('<') || text.starts_with('[') ? json{1, 1} : json{1, 2, 3};
     return json{{"count", tokens.size()}, {"max_model_len", model.context_length}, {"tokens", tokens}}.dump();
   }
   if (path == "/detokenize") {

@@ -70,7 +70,12 @@ class RemoteModel final : public Model {
     if (options_.served_model.empty() && !served_.name.empty()) {
       protocol_ = make_protocol(options_.kind, served_.name);  // requests must name it
     }
-    vocabulary_ = std::make_unique<RemoteVocabulary>(*protocol_, *asker_, served_);
+    if (options_.vocabulary != nullptr && !protocol_->knows_tokens()) {
+      throw usage_error(fmt::format("{} goes with servers that take token ids: {} takes text", option_name("tokenizer"),
+                                    protocol_->kind()));
+    }
+    if (options_.vocabulary != nullptr && served_.n_vocab == 0) served_.n_vocab = options_.vocabulary->size();
+    vocabulary_ = std::make_unique<RemoteVocabulary>(*protocol_, *asker_, served_, options_.vocabulary);
     const int most = std::min(protocol_->most_candidates(), served_.n_vocab > 0 ? served_.n_vocab : std::numeric_limits<int>::max());
     if (options_.candidates > protocol_->most_candidates()) {
       throw out_of_range("candidates", fmt::format("{}", options_.candidates),

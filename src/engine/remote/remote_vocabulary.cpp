@@ -9,11 +9,12 @@
 
 namespace dts::remote {
 
-RemoteVocabulary::RemoteVocabulary(const Protocol& protocol, const Asker& server, const ServedModel& model)
-    : protocol_(protocol), server_(server), size_(model.n_vocab) {
+RemoteVocabulary::RemoteVocabulary(const Protocol& protocol, const Asker& server, const ServedModel& model,
+                                   const Vocabulary* own)
+    : protocol_(protocol), server_(server), own_(own), size_(own != nullptr ? own->size() : model.n_vocab) {
   ends_.insert(kEnd);
   pieces_.emplace(kEnd, "");
-  if (protocol_.knows_tokens()) find_end_tokens(model);
+  if (own_ == nullptr && protocol_.knows_tokens()) find_end_tokens(model);
 }
 
 // Ends that streams do not tell of until it is too late: a child may be an end token that no stream has drawn yet.
@@ -39,6 +40,7 @@ void RemoteVocabulary::find_end_tokens(const ServedModel& model) {
 }
 
 std::string RemoteVocabulary::piece(Token token, bool special) const {
+  if (own_ != nullptr && token < kFirstText) return own_->piece(token, special);
   {
     const std::scoped_lock lock(mutex_);
     if (!special && ends_.contains(token)) return {};
@@ -51,12 +53,14 @@ std::string RemoteVocabulary::piece(Token token, bool special) const {
 }
 
 std::vector<Token> RemoteVocabulary::tokenize(std::string_view text, bool special) const {
+  if (own_ != nullptr) return own_->tokenize(text, special);
   if (text.empty()) return {};
   if (!protocol_.knows_tokens()) return {intern(text)};
   return protocol_.tokenize(server_, text, special, /*bos=*/false);
 }
 
 std::vector<Token> RemoteVocabulary::tokenize_prompt(std::string_view text) const {
+  if (own_ != nullptr) return own_->tokenize_prompt(text);
   if (!protocol_.knows_tokens()) return tokenize(text, true);
   std::vector<Token> tokens = tokenize(text, /*special=*/true);
   const std::vector<Token> bos = protocol_.tokenize(server_, "", /*special=*/true, /*bos=*/true);
@@ -65,11 +69,13 @@ std::vector<Token> RemoteVocabulary::tokenize_prompt(std::string_view text) cons
 }
 
 bool RemoteVocabulary::is_end(Token token) const {
+  if (own_ != nullptr && token < kFirstText && own_->is_end(token)) return true;
   const std::scoped_lock lock(mutex_);
   return ends_.contains(token);
 }
 
 ChatPrompt RemoteVocabulary::chat(std::span<const ChatMessage> messages) const {
+  if (own_ != nullptr) return own_->chat(messages);
   ChatPrompt prompt = protocol_.chat(server_, messages);
   if (!protocol_.knows_tokens()) prompt.tokens = tokenize(prompt.text, true);
   return prompt;

@@ -15,7 +15,8 @@ namespace dts::remote {
 
 class RemoteVocabulary final : public Vocabulary, public PieceSink {
  public:
-  RemoteVocabulary(const Protocol& protocol, const Asker& server, const ServedModel& model);
+  // `own`: does all that can be done here; null: the servers do.
+  RemoteVocabulary(const Protocol& protocol, const Asker& server, const ServedModel& model, const Vocabulary* own);
 
   int size() const override { return size_; }
   std::string piece(Token token, bool special) const override;
@@ -40,6 +41,7 @@ class RemoteVocabulary final : public Vocabulary, public PieceSink {
 
   const Protocol& protocol_;
   const Asker& server_;
+  const Vocabulary* own_;
   int size_;
   mutable std::mutex mutex_;
   mutable std::unordered_map<Token, std::string> pieces_;
