@@ -170,23 +170,28 @@ TEST(RemoteSimulation, TheTreeIsThatOfAnEngineInProcess) {
   }
 }
 
-// DTS_SIMULATIONS=10000 is what is claimed; every seed is a scenario of its own.
-TEST(RemoteSimulation, TreesDoNotDependOnTheNetwork) {
+// 10,000 scenarios, each a seed, in parts that can run side by side. DTS_SIMULATIONS: another number of them.
+class RemoteScenarios : public ::testing::TestWithParam<std::uint64_t> {};
+constexpr std::uint64_t kParts = 4;
+
+TEST_P(RemoteScenarios, TreesDoNotDependOnTheNetwork) {
   const char* asked = std::getenv("DTS_SIMULATIONS");
-  const std::uint64_t scenarios = asked != nullptr ? std::strtoull(asked, nullptr, 10) : 10000;
+  const std::uint64_t scenarios = (asked != nullptr ? std::strtoull(asked, nullptr, 10) : 10000) / kParts;
   int faults = 0;
   std::int64_t retries = 0;
   std::int64_t branched = 0;
-  for (std::uint64_t seed = 0; seed < scenarios; ++seed) {
-    const WireModel model = make_model(seed / 16, kKinds[seed % 3]);
-    static std::map<std::pair<std::uint64_t, std::uint64_t>, std::vector<std::string>> undisturbed;
-    auto& expected = undisturbed[{seed / 16, seed % 3}];
+  std::map<std::pair<std::uint64_t, RemoteKind>, std::vector<std::string>> undisturbed;
+  for (std::uint64_t seed = GetParam() * scenarios; seed < (GetParam() + 1) * scenarios; ++seed) {
+    const std::uint64_t tree = seed / 16;
+    const RemoteKind kind = kKinds[seed % 3];
+    const WireModel model = make_model(tree, kind);
+    std::vector<std::string>& expected = undisturbed[{tree, kind}];
     if (expected.empty()) {
       SimulatedNetwork network(model, quiet(1));
-      expected = run(model, network, two_questions(seed / 16)).trees;
+      expected = run(model, network, two_questions(tree)).trees;
     }
     SimulatedNetwork network(model, disturbed(seed));
-    const auto searches = two_questions(seed / 16);
+    const auto searches = two_questions(tree);
     const Decoded result = run(model, network, searches);
     ASSERT_EQ(result.trees, expected) << "scenario " << seed;
     if (HasFailure()) FAIL() << "scenario " << seed;
@@ -200,6 +205,8 @@ TEST(RemoteSimulation, TreesDoNotDependOnTheNetwork) {
   EXPECT_GT(static_cast<double>(branched) / static_cast<double>(scenarios), 1.0);
   RecordProperty("faults", faults);
 }
+
+INSTANTIATE_TEST_SUITE_P(Parts, RemoteScenarios, ::testing::Range(std::uint64_t{0}, kParts));
 
 TEST(RemoteSimulation, OneRequestABranchAndOnlyWhatChildrenNeed) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
@@ -222,16 +229,18 @@ TEST(RemoteSimulation, LogProbabilitiesAreAskedForOnlyWhileTheyMatter) {
     EXPECT_EQ(network.with_logprobs(), 0);
     EXPECT_EQ(network.requests(), 3);
   }
-  {
-    SimulatedNetwork network(model, quiet(1));
-    SearchOptions options = make_options(3);
+  int without = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const WireModel other = make_model(seed, RemoteKind::kVllm);
+    SimulatedNetwork network(other, quiet(1));
+    SearchOptions options = make_options(seed);
     options.method.branch.freeze = Freeze::kPermanent;
     options.method.branch.max_branches = 3;
     const auto search = make_search(options, {1, 2, 3});
-    run(model, network, {search});
-    ASSERT_GT(search->outcome().account.branch_events, 0);
-    EXPECT_LT(network.with_logprobs(), network.requests()) << "children that can never branch do without";
+    run(other, network, {search});
+    without += network.requests() - network.with_logprobs();
   }
+  EXPECT_GT(without, 10) << "children that can never branch do without";
 }
 
 TEST(RemoteSimulation, BranchesOfAQuestionStayTogetherAndQuestionsSpread) {
@@ -258,8 +267,7 @@ TEST(RemoteSimulation, AnEndpointThatRefusesTheRequestFailsTheSearchAtOnce) {
   scheduler.submit(std::move(job));
   scheduler.run();
   EXPECT_EQ(search->outcome().reason, StopReason::kFailed);
-  EXPECT_NE(search->outcome().error.find("http://0: connection refused (12 requests in a row gave no token)"),
-            std::string::npos)
+  EXPECT_TRUE(search->outcome().error.starts_with("http://0: connection refused (12 requests in a row gave no token)"))
       << search->outcome().error;
   EXPECT_LT(network.now(), 300) << "not for ever";
 }
@@ -281,7 +289,7 @@ TEST(RemoteSimulation, AStragglerIsWaitedForAsLongAsTheUserSays) {
   scheduler.submit(std::move(job));
   scheduler.run();
   EXPECT_EQ(search->outcome().reason, StopReason::kFailed);
-  EXPECT_EQ(search->outcome().error, "a branch did not come in 1 s (patience)");
+  EXPECT_EQ(search->outcome().error, "a branch was given up: no server had its next token in 1 s");
   EXPECT_EQ(engine.traffic().given_up, 1);
 }
 

@@ -159,7 +159,7 @@ std::string WireAnswer::llama_server(bool last) {
 
 std::string WireAnswer::end() {
   if (model_.kind != RemoteKind::kLlamaServer) return "data: [DONE]\n\n";
-  const json event = {{"index", 0}, {"content", ""}, {"tokens", json::array()}, {"stop", true},
+  const json event = {{"index", 0}, {"content", ""}, {"tokens", json::array()}, {"stop", true}, {"tokens_predicted", tokens_.size() - prefix_},
                       {"stop_type", tokens_.back() == model_.end_token ? "eos" : "limit"}};
   return "data: " + event.dump() + "\n\n";
 }

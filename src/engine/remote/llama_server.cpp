@@ -37,6 +37,11 @@ class LlamaServerReader final : public AnswerReader {
       ++count_;
     }
     if (!last) return;
+    // The last tokens may have been inside a character, too.
+    if (const std::int64_t predicted = count_in(member(event, "tokens_predicted"), count_); predicted > count_) {
+      missing_ = static_cast<int>(std::min<std::int64_t>(predicted - count_, 64));
+      return;
+    }
     const std::string why = text_in(member(event, "stop_type"));
     end_ = why == "eos" ? End::kStopped : End::kLength;
     if (end_ == End::kStopped && !seen_any_) out.push_back({.token = pieces_.end_token()});

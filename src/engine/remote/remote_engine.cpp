@@ -181,7 +181,7 @@ void RemoteEngine::predict(const Feed& feed, const Row& row, Prediction& out) {
       out.error = fmt::format("the server ended a branch at {} tokens without an end token", row.position);
     } else {
       ++context_.traffic.given_up;
-      out.error = fmt::format("a branch did not come in {} s ({})", options_.patience, option_name("patience"));
+      out.error = fmt::format("a branch was given up: no server had its next token in {} s", options_.patience);
     }
     return;
   }

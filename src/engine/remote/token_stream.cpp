@@ -20,7 +20,8 @@ TokenStream::TokenStream(StreamContext& context, std::shared_ptr<Question> quest
       most_tokens_(most_tokens),
       seed_(seed),
       first_(prefix.size()),
-      tokens_(std::move(prefix)) {
+      tokens_(std::move(prefix)),
+      progressed_at_(context.clock.now()) {
   check(first_ > 0, "a stream follows at least one token");
 }
 
@@ -132,6 +133,7 @@ void TokenStream::read(std::string_view event) {
     heard_at_ = context_.clock.now();
     any_token_ = true;
     fruitless_ = 0;
+    progressed_at_ = heard_at_;
     context_.fleet.progressed(endpoint_);
   }
   for (DrawnToken& drawn : arrived_) {
@@ -178,7 +180,8 @@ void TokenStream::fail_over(const CallFailure& failure) {
   broken_ = false;
   close();
   ++fruitless_;
-  if (failure.permanent || fruitless_ >= context_.options.attempts) {
+  const bool long_enough = context_.clock.now() - progressed_at_ >= context_.options.give_up_seconds;
+  if (failure.permanent || (long_enough && fruitless_ >= context_.options.attempts)) {
     error_ = fmt::format("{}: {}", context_.fleet.url(endpoint), failure.text);
     if (!failure.permanent) error_ += fmt::format(" ({} requests in a row gave no token)", fruitless_);
     return;

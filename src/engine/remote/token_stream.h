@@ -21,7 +21,9 @@ struct StreamOptions {
   double connect_seconds = 10;
   double first_token_seconds = 300;  // from the request to its first token: the queue and the prompt
   double stall_seconds = 60;         // between tokens
-  int attempts = 12;                 // requests in a row without a token, until a branch is given up
+  // Until a branch is given up: requests in a row without a token, and seconds since the last one.
+  int attempts = 12;
+  double give_up_seconds = 30;
   std::vector<std::string> headers;  // of every request; secrets
 };
 
@@ -105,6 +107,7 @@ class TokenStream final : public CallListener {
   bool asked_whole_ = false;
   int missing_ = 0;    // tokens to ask for at once, next
   int fruitless_ = 0;  // requests in a row without a token
+  double progressed_at_ = 0;
   bool broken_ = false;  // to be failed over by pump()
   CallFailure failure_;
 };
