@@ -40,7 +40,7 @@ class WeightSource {
 
   virtual const Geometry& geometry() const = 0;
 
-  // Hands the part's elements to `take`, in order, in stretches of whole rows. `layer` is 0 for what is not in a layer.
+  // Hands the part's elements to `take`, in order, stretch by stretch. `layer` is 0 for what is not in a layer.
   // Throws dts::Error when they cannot be read.
   virtual void read(Part part, int layer, const std::function<void(std::span<const float>)>& take) const = 0;
 };
