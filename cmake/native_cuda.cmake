@@ -13,7 +13,7 @@ function(dts_native_add_cuda target)
   set_target_properties(dts_native_kernels PROPERTIES CUDA_RUNTIME_LIBRARY Shared CUDA_STANDARD_REQUIRED OFF)
 
   target_sources(${target} PRIVATE
-    cuda/cuda_backend.cpp cuda/cuda_check.cpp cuda/cuda_device.cpp cuda/cuda_weights.cpp cuda/gemm.cpp
-    cuda/step_buffers.cpp)
+    cuda/cuda_backend.cpp cuda/cuda_check.cpp cuda/cuda_device.cpp cuda/cuda_weights.cpp
+    cuda/device_spec.cpp cuda/gemm.cpp cuda/step_buffers.cpp)
   target_link_libraries(${target} PRIVATE dts_native_kernels CUDA::cudart CUDA::cublasLt)
 endfunction()

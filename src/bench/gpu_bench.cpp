@@ -97,6 +97,22 @@ class Forest {
   int steps_ = 0;
 };
 
+// Of the trees before the first step, by the engine's own bookkeeping.
+int pages_held(const GpuBenchOptions& options, const GpuBenchOptions::Case& shape) {
+  const int most = (options.shared_tokens + shape.private_tokens) / native::kPageTokens + 2;
+  native::PagePool pool(shape.trees * shape.branches * most);
+  native::BranchTable table(pool, shape.trees * shape.branches);
+  std::vector<native::KvSlot> slots;
+  std::vector<native::PageCopy> copies;
+  for (int tree = 0; tree < shape.trees; ++tree) {
+    std::vector<BranchId> branches = {table.open()};
+    table.append(branches[0], options.shared_tokens, slots, copies);
+    for (int i = 1; i < shape.branches; ++i) branches.push_back(table.fork(branches[0]));
+    for (const BranchId branch : branches) table.append(branch, shape.private_tokens, slots, copies);
+  }
+  return pool.used();
+}
+
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());
@@ -139,9 +155,7 @@ std::vector<GpuStep> run_gpu_bench(const GpuBenchOptions& options, const std::fu
           static_cast<double>(device->weight_bytes()) -
           (geometry.tied ? 0.0 : 2.0 * geometry.n_vocab * geometry.width);  // the embedding is looked up
       result.floor = (weights + tokens * result.kv_ideal) / options.bytes_per_second;
-      const double held = shape.trees * (options.shared_tokens + native::kPageTokens - 1) / native::kPageTokens +
-                          all * ((shape.private_tokens + native::kPageTokens - 1) / native::kPageTokens);
-      result.kv_bytes = held * static_cast<double>(device->page_bytes()) / tokens;
+      result.kv_bytes = pages_held(options, shape) * static_cast<double>(device->page_bytes()) / tokens;
       if (on_step) on_step(result);
       out.push_back(result);
     }

@@ -62,6 +62,13 @@ void add_model_options(CLI::App& app, ModelFlags& flags) {
               if (text.empty()) throw usage_error("--model is '': it must be a GGUF file");
               flags.path = text;
             });
+  add_choice<EngineChoice>(app, "--engine", flags.engine_choice,
+                           {{"auto", EngineChoice::kAuto},
+                            {"llama", EngineChoice::kLlama},
+                            {"native", EngineChoice::kNative},
+                            {"native-cpu", EngineChoice::kNativeCpu}},
+                           "what decodes (default auto: native where there is a GPU and it knows the model, else "
+                           "llama.cpp; native-cpu is slow, to check with)");
   add_value(
       app, "-c,--ctx-size", "N",
       "tokens a branch can hold, prompt included (default: what the prompt and --predict need, as far as the model "

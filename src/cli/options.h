@@ -13,9 +13,17 @@
 
 namespace dts::cli {
 
+enum class EngineChoice {
+  kAuto,  // native where there is a GPU and it knows the model, else llama.cpp
+  kLlama,
+  kNative,     // on the GPU
+  kNativeCpu,  // its oracle: slow
+};
+
 // Which model, and how it is held in memory.
 struct ModelFlags {
-  std::string path;      // GGUF; empty: the built-in model
+  std::string path;  // GGUF; empty: the built-in model
+  EngineChoice engine_choice = EngineChoice::kAuto;
   int gpu_layers = -1;   // -1: all that fit
   int context_size = 0;  // tokens a branch may hold; 0: chosen from the prompt and --predict
   int threads = 0;       // 0: one per core

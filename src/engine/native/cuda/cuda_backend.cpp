@@ -10,6 +10,7 @@
 
 #include "base/check.h"
 #include "dts/distribution.h"
+#include "engine/native/cuda/device_spec.h"
 #include "engine/native/cuda/gemm.h"
 #include "engine/native/cuda/step_buffers.h"
 
@@ -38,27 +39,6 @@ struct GraphDeleter {
   void operator()(cudaGraphExec_t graph) const { cudaGraphExecDestroy(graph); }
 };
 using GraphPtr = std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, GraphDeleter>;
-
-// What the device can do for a row; the rest is the host's.
-DeviceSpec device_spec(const OutputRow& row) {
-  const PredictionSpec& spec = *row.spec;
-  const SamplingOptions& sampling = spec.sampling;
-  constexpr float kLog2E = 1.44269504F;
-  const auto usual = [](float t) { return t >= 0.01F && t <= 100.0F; };
-  DeviceSpec out;
-  out.draw = row.draw;
-  out.confidence_k = std::max(0, spec.confidence_k);
-  out.stat_scale = kLog2E / spec.stat_temperature;
-  const bool greedy = !(sampling.temperature > 0);
-  out.sample_inverse = greedy ? 0.0 : 1.0 / static_cast<double>(sampling.temperature);
-  out.sample_scale = greedy ? out.stat_scale : kLog2E / sampling.temperature;
-  out.sample_top_k = sampling.top_k;
-  out.top_p = sampling.top_p;
-  out.min_p = sampling.min_p;
-  const bool ranks = spec.top_k <= kRanked && spec.confidence_k <= kRanked;
-  out.by_host = !ranks || !usual(spec.stat_temperature) || !(greedy || usual(sampling.temperature)) ? 1 : 0;
-  return out;
-}
 
 class CudaBackend final : public Backend {
  public:
@@ -157,7 +137,7 @@ class CudaBackend final : public Backend {
     for (std::size_t i = 0; i < outputs; ++i) {
       const OutputRow& output = rows.outputs[std::min(i, rows.outputs.size() - 1)];
       output_rows[i] = output.row;
-      specs[i] = device_spec(output);
+      specs[i] = device_spec(*output.spec, output.draw);
       if (i >= rows.outputs.size()) specs[i].by_host = 1;  // padding: nobody reads it
     }
     check(cudaMemcpyAsync(buffers_.input.get(), buffers_.host_input.get(), at.size, cudaMemcpyHostToDevice,
