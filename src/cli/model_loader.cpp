@@ -6,9 +6,11 @@
 #include <filesystem>
 #include <utility>
 
+#include "cli/engine_choice.h"
 #include "cli/output.h"
 #include "dts/error.h"
 #include "dts/llama.h"
+#include "dts/native.h"
 #include "dts/remote.h"
 
 namespace dts::cli {
@@ -84,7 +86,16 @@ std::unique_ptr<LoadedModel> load_model(const ModelFlags& flags, const LoadingHo
     return !stopped;
   };
   try {
-    auto model = std::make_unique<LlamaModel>(options);
+    const EngineTaken taken = choose_engine(flags, file.path);
+    if (!taken.why.empty() && !hooks.quiet) print_note(taken.why);
+    std::unique_ptr<Model> model;
+    if (taken.engine == EngineChoice::kLlama) {
+      model = std::make_unique<LlamaModel>(options);
+    } else {
+      const auto device = taken.engine == EngineChoice::kNative ? NativeDevice::kCuda : NativeDevice::kCpu;
+      model = std::make_unique<NativeModel>(
+          NativeModelOptions{.path = file.path, .device = device, .on_load = options.on_load});
+    }
     return std::make_unique<LoadedModel>(std::move(file), std::move(model));
   } catch (const Error&) {
     if (file.temporary) ModelFileGuard(std::move(file));  // removes it
