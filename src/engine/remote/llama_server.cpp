@@ -75,7 +75,7 @@ class LlamaServerReader final : public AnswerReader {
       drawn.top.push_back({token_in(member(candidate, "id")), logprob_in(member(candidate, "logprob"))});
       pieces_.learn(drawn.top.back().token, bytes_in(member(candidate, "bytes")));
     }
-    finish_token(drawn);
+    finish_token(drawn, /*ranked=*/true);
     // The server says 0 of a token that is not among the candidates: it is no more probable than the last of them.
     if (std::isnan(drawn.logprob) && !drawn.top.empty()) drawn.logprob = drawn.top.back().logprob;
   }

@@ -69,7 +69,7 @@ class OpenaiReader final : public AnswerReader {
         drawn.top.push_back({token, logprob_in(logprob)});
       }
       drawn.logprob = logprob_in(own[i]);
-      finish_token(drawn);
+      finish_token(drawn, /*ranked=*/false);
       if (drawn.top.size() > static_cast<std::size_t>(top_n_)) drawn.top.resize(static_cast<std::size_t>(top_n_));
       out.push_back(std::move(drawn));
     }
