@@ -39,7 +39,8 @@ SearchOptions options_at(float temperature) {
 }
 
 std::shared_ptr<Search> ask(const Model& model, const std::string& question, const SearchOptions& options) {
-  return make_text_search(model.vocabulary(), model.vocabulary().chat(std::vector<ChatMessage>{{"user", question}}), options);
+  return make_text_search(model.vocabulary(), model.vocabulary().chat(std::vector<ChatMessage>{{"user", question}}),
+                          options);
 }
 
 void decode(Engine& engine, const std::shared_ptr<Search>& search) {
@@ -79,8 +80,10 @@ TEST_F(LlamaServer, TheSameTreesAsInProcess) {
   const auto engine = make_llama_engine(local, {.max_branches = kSlots, .context_length = 640, .threads = 1});
   LlamaServerProcess server(free_port(), kSlots);
   server.wait_until_listening();
-  const auto remote = connect({server.url()}, 20);
+  // All of the small vocabulary: this model decides by its long tail, of which 20 candidates say too little.
+  const auto remote = connect({server.url()}, 1 << 20);
   const auto served = remote->make_engine({.max_branches = kSlots, .context_length = 640});
+  EXPECT_TRUE(served->info().capabilities.exact_statistics);
   EXPECT_EQ(remote->vocabulary().size(), local.vocabulary().size());
   std::int64_t undecided = 0;
   std::int64_t tokens = 0;
@@ -100,22 +103,10 @@ TEST_F(LlamaServer, TheSameTreesAsInProcess) {
   }
   EXPECT_LE(most_extra_requests, 1) << "requests beyond one a child";
   const RemoteTraffic traffic = remote_traffic(*served);
-  std::printf("20 candidates: %.2f%% of steps undecided, %.0f bytes a token, %.1f%% overshoot\n",
+  std::printf("all candidates: %.2f%% of steps undecided, %.0f bytes a token, %.1f%% overshoot\n",
               100.0 * static_cast<double>(undecided) / static_cast<double>(tokens),
               static_cast<double>(traffic.received_bytes) / static_cast<double>(traffic.received_tokens),
               100.0 * static_cast<double>(traffic.overshoot_tokens) / static_cast<double>(traffic.received_tokens));
-}
-
-TEST_F(LlamaServer, AllCandidatesGiveExactStatistics) {
-  LlamaServerProcess server(free_port(), kSlots);
-  server.wait_until_listening();
-  const auto remote = connect({server.url()}, 1 << 20);
-  const auto engine = remote->make_engine({.max_branches = kSlots, .context_length = 640});
-  EXPECT_TRUE(engine->info().capabilities.exact_statistics);
-  const auto search = ask(*remote, questions().front(), options_at(0));
-  decode(*engine, search);
-  EXPECT_TRUE(search->outcome().complete());
-  EXPECT_EQ(search->outcome().account.undecided, 0);
 }
 
 TEST_F(LlamaServer, KillsOfAnEndpointDoNotChangeTrees) {

@@ -114,9 +114,10 @@ class Openai final : public Protocol {
     throw Error("OpenAI's API has no tokenizer");
   }
   ChatPrompt chat(const Asker&, std::span<const ChatMessage>) const override {
-    throw usage_error(fmt::format("an API of completions applies no chat template: give {} with a prompt as it is, or "
-                                  "name the engine if it is vllm or llama-server",
-                                  option_name("raw")));
+    throw usage_error(
+        fmt::format("an API of completions applies no chat template: give {} with a prompt as it is, or "
+                    "name the engine if it is vllm or llama-server",
+                    option_name("raw")));
   }
 };
 

@@ -142,9 +142,10 @@ class Sglang final : public Protocol {
   }
 
   ChatPrompt chat(const Asker&, std::span<const ChatMessage>) const override {
-    throw usage_error(fmt::format("SGLang has no endpoint that applies a chat template: give {} (a GGUF of the same "
-                                  "model), or {} with a prompt as it is",
-                                  option_name("tokenizer"), option_name("raw")));
+    throw usage_error(
+        fmt::format("SGLang has no endpoint that applies a chat template: give {} (a GGUF of the same "
+                    "model), or {} with a prompt as it is",
+                    option_name("tokenizer"), option_name("raw")));
   }
 };
 
