@@ -4,10 +4,12 @@
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <random>
 #include <string>
 #include <vector>
@@ -60,6 +62,35 @@ std::string describe(const Search& search) {
   return text;
 }
 
+// The server computes a lone row by other means than this engine, which pads it: logits differ in their last bits.
+// Where two candidates are as good as equal, either may be the last child, and the trees below them are not compared.
+// Returns how many children are such ties; none: the trees differ otherwise.
+std::optional<int> ties_between(const Search& a, const Search& b) {
+  constexpr float kTie = 1e-4F;
+  const auto& left = a.tree().segments();
+  const auto& right = b.tree().segments();
+  if (left.size() != right.size()) return std::nullopt;
+  int ties = 0;
+  std::vector<bool> apart(left.size());  // below a tie
+  for (std::size_t i = 0; i < left.size(); ++i) {
+    if (left[i].parent != right[i].parent) return std::nullopt;
+    if (left[i].parent != kNoSegment && apart[static_cast<std::size_t>(left[i].parent)]) apart[i] = true;
+    if (apart[i]) continue;
+    const auto token_of = [](const TokenRecord& record) { return record.token; };
+    if (left[i].state == right[i].state &&
+        std::ranges::equal(left[i].tokens, right[i].tokens, {}, token_of, token_of)) {
+      continue;
+    }
+    if (left[i].tokens.empty() || right[i].tokens.empty()) return std::nullopt;
+    const TokenRecord& first = left[i].tokens.front();
+    const TokenRecord& other = right[i].tokens.front();
+    if (first.token == other.token || std::abs(first.logprob - other.logprob) > kTie) return std::nullopt;
+    apart[i] = true;
+    ++ties;
+  }
+  return ties;
+}
+
 std::unique_ptr<Model> connect(std::vector<std::string> urls, int candidates) {
   RemoteModelOptions options;
   options.kind = RemoteKind::kLlamaServer;
@@ -85,6 +116,7 @@ TEST_F(LlamaServer, TheSameTreesAsInProcess) {
   const auto served = remote->make_engine({.max_branches = kSlots, .context_length = 640});
   EXPECT_TRUE(served->info().capabilities.exact_statistics);
   EXPECT_EQ(remote->vocabulary().size(), local.vocabulary().size());
+  int same = 0;  // to the last token
   std::int64_t undecided = 0;
   std::int64_t tokens = 0;
   std::int64_t most_extra_requests = -1000;
@@ -95,7 +127,9 @@ TEST_F(LlamaServer, TheSameTreesAsInProcess) {
     const auto search = ask(*remote, question, options_at(0));
     EXPECT_TRUE(std::ranges::equal(search->prompt(), expected->prompt()));
     decode(*served, search);
-    EXPECT_EQ(describe(*search), describe(*expected)) << question;
+    const std::optional<int> ties = ties_between(*search, *expected);
+    EXPECT_TRUE(ties.has_value()) << question << describe(*search) << "\nin process:" << describe(*expected);
+    same += ties == 0 ? 1 : 0;
     const Account account = search->outcome().account;
     undecided += account.undecided;
     tokens += account.fed_tokens;
@@ -103,6 +137,7 @@ TEST_F(LlamaServer, TheSameTreesAsInProcess) {
   }
   EXPECT_LE(most_extra_requests, 1) << "requests beyond one a child";
   const RemoteTraffic traffic = remote_traffic(*served);
+  std::printf("%d of %zu trees are the same to the last token, the others but for ties\n", same, questions().size());
   std::printf("all candidates: %.2f%% of steps undecided, %.0f bytes a token, %.1f%% overshoot\n",
               100.0 * static_cast<double>(undecided) / static_cast<double>(tokens),
               static_cast<double>(traffic.received_bytes) / static_cast<double>(traffic.received_tokens),
