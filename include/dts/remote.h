@@ -21,7 +21,7 @@ struct RemoteModelOptions {
   // Text by this vocabulary instead of the servers': the same model's, so that ids mean the same. Not owned; outlives
   // the model. Null: the servers' own.
   const Vocabulary* vocabulary = nullptr;
-  int candidates = 0;             // log-probabilities a token while the method needs them; 0: as the server is used to
+  int candidates = 0;  // log-probabilities a token while the method needs them; 0: as the server is used to
   // Seconds.
   double connect_timeout = 10;
   double first_token_timeout = 300;  // from a request to its first token: the server's queue and the prompt

@@ -88,9 +88,9 @@ Search::Search(std::vector<Token> prompt, SearchOptions options, SearchText text
   spec_.top_k = std::max({1, options_.top_k, rule.enabled ? rule.k : 1});
   if (n_vocab > 0) spec_.top_k = std::min(n_vocab, spec_.top_k);
   spec_.sampling = options_.sampling;
-  spec_.most_tokens = static_cast<int>(
-      std::min<std::size_t>(prompt_.size() + static_cast<std::size_t>(options_.max_tokens),
-                            static_cast<std::size_t>(std::numeric_limits<int>::max())));
+  spec_.most_tokens =
+      static_cast<int>(std::min<std::size_t>(prompt_.size() + static_cast<std::size_t>(options_.max_tokens),
+                                             static_cast<std::size_t>(std::numeric_limits<int>::max())));
   spec_.statistics = needs_statistics();
   account_.prompt_tokens = static_cast<std::int64_t>(prompt_.size());
 }

@@ -48,9 +48,22 @@ class LlamaServerProcess {
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, pipe[1], STDERR_FILENO);
     posix_spawn_file_actions_adddup2(&actions, pipe[1], STDOUT_FILENO);
-    std::vector<std::string> words = {DTS_LLAMA_SERVER, "-m", DTS_NANO_MODEL, "--host", "127.0.0.1", "--port",
-                                      std::to_string(port_), "-np", std::to_string(slots_), "-c",
-                                      std::to_string(640 * slots_), "-t", "1", "-fa", "off", "--no-warmup"};
+    std::vector<std::string> words = {DTS_LLAMA_SERVER,
+                                      "-m",
+                                      DTS_NANO_MODEL,
+                                      "--host",
+                                      "127.0.0.1",
+                                      "--port",
+                                      std::to_string(port_),
+                                      "-np",
+                                      std::to_string(slots_),
+                                      "-c",
+                                      std::to_string(640 * slots_),
+                                      "-t",
+                                      "1",
+                                      "-fa",
+                                      "off",
+                                      "--no-warmup"};
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);

@@ -23,7 +23,8 @@ bool LoopbackReply::raw(std::string_view bytes) {
 
 bool LoopbackReply::head(int status, const std::string& more) {
   return raw("HTTP/1.1 " + std::to_string(status) +
-             " X\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n" + more + "\r\n");
+             " X\r\nContent-Type: text/event-stream\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n" + more +
+             "\r\n");
 }
 
 bool LoopbackReply::chunk(std::string_view bytes) {

@@ -74,10 +74,10 @@ std::string describe(const Search& search) {
 }
 
 std::shared_ptr<Search> decode(Engine& engine) {
-  const auto search = std::make_shared<Search>(
-      std::vector<Token>{1, 2, 3}, search_options(),
-      SearchText{.is_end = [](Token token) { return token == 0; }, .answer_of = [](std::span<const Token>) { return "a"; }},
-      12);
+  const auto search = std::make_shared<Search>(std::vector<Token>{1, 2, 3}, search_options(),
+                                               SearchText{.is_end = [](Token token) { return token == 0; },
+                                                          .answer_of = [](std::span<const Token>) { return "a"; }},
+                                               12);
   Scheduler scheduler(engine);
   Job job;
   job.search = search;
@@ -95,7 +95,8 @@ class RemoteHttp : public ::testing::TestWithParam<RemoteKind> {};
 
 TEST_P(RemoteHttp, DecodesTheTreeOfAnEngineInProcess) {
   const WireModel model = make_model(GetParam());
-  LoopbackServer server([&](const LoopbackRequest& request, LoopbackReply& reply) { answer_well(model, request, reply); });
+  LoopbackServer server(
+      [&](const LoopbackRequest& request, LoopbackReply& reply) { answer_well(model, request, reply); });
   const auto remote = make_remote_model(options_for(model, {server.url()}));
   EXPECT_EQ(remote->info().name, "m");
   const auto engine = remote->make_engine({.max_branches = 8, .context_length = 100});
@@ -103,7 +104,8 @@ TEST_P(RemoteHttp, DecodesTheTreeOfAnEngineInProcess) {
   EXPECT_EQ(describe(*decode(*engine)), undisturbed(model));
   EXPECT_EQ(remote->vocabulary().piece(7), "<7>");
   if (GetParam() != RemoteKind::kSglang) {
-    EXPECT_EQ(remote->vocabulary().chat(std::vector<ChatMessage>{{"user", "hi"}}).tokens, (std::vector<Token>{1, 2, 3}));
+    EXPECT_EQ(remote->vocabulary().chat(std::vector<ChatMessage>{{"user", "hi"}}).tokens,
+              (std::vector<Token>{1, 2, 3}));
   } else {
     EXPECT_THROW(remote->vocabulary().chat(std::vector<ChatMessage>{{"user", "hi"}}), Error);
   }
@@ -115,29 +117,34 @@ TEST_P(RemoteHttp, SurvivesServersThatMisbehave) {
   const std::string expected = undisturbed(model);
   using Misdeed = std::function<void(WireAnswer&, LoopbackReply&)>;
   const std::vector<std::pair<const char*, Misdeed>> misdeeds = {
-      {"500", [](WireAnswer&, LoopbackReply& reply) {
+      {"500",
+       [](WireAnswer&, LoopbackReply& reply) {
          reply.head(500);
          reply.chunk(R"({"error":{"message":"out of memory","code":500}})");
          reply.end();
        }},
-      {"429", [](WireAnswer&, LoopbackReply& reply) {
+      {"429",
+       [](WireAnswer&, LoopbackReply& reply) {
          reply.head(429, "Retry-After: 1\r\n");
          reply.end();
        }},
-      {"cut inside a line", [](WireAnswer& answer, LoopbackReply& reply) {
+      {"cut inside a line",
+       [](WireAnswer& answer, LoopbackReply& reply) {
          reply.head(200);
          reply.chunk(*answer.next());
          const std::string piece = *answer.next();
          reply.chunk(piece.substr(0, piece.find("\xE2") + 1));  // inside a character, where there is one
        }},
-      {"hang", [](WireAnswer& answer, LoopbackReply& reply) {
+      {"hang",
+       [](WireAnswer& answer, LoopbackReply& reply) {
          reply.head(200);
          reply.chunk(*answer.next());
          reply.wait_until_closed();
        }},
       {"no answer at all", [](WireAnswer&, LoopbackReply& reply) { reply.wait_until_closed(); }},
       {"not HTTP", [](WireAnswer&, LoopbackReply& reply) { reply.raw("HELO\r\n\r\n"); }},
-      {"repeated", [](WireAnswer& answer, LoopbackReply& reply) {
+      {"repeated",
+       [](WireAnswer& answer, LoopbackReply& reply) {
          reply.head(200);
          while (const auto piece = answer.next()) {
            reply.chunk(*piece);
@@ -145,7 +152,8 @@ TEST_P(RemoteHttp, SurvivesServersThatMisbehave) {
          }
          reply.end();
        }},
-      {"a lie", [](WireAnswer& answer, LoopbackReply& reply) {
+      {"a lie",
+       [](WireAnswer& answer, LoopbackReply& reply) {
          reply.head(200);
          std::string piece = *answer.next();
          for (std::size_t at = piece.find("-0."); at != std::string::npos; at = piece.find("-0.", at + 1)) {
@@ -237,7 +245,8 @@ TEST(RemoteModel, NobodyThereIsSaidInOneLine) {
 // Descriptors and streams are given back: many branches, one engine.
 TEST(RemoteModel, LeavesNoDescriptorsBehind) {
   const WireModel model = make_model(RemoteKind::kVllm);
-  LoopbackServer server([&](const LoopbackRequest& request, LoopbackReply& reply) { answer_well(model, request, reply); });
+  LoopbackServer server(
+      [&](const LoopbackRequest& request, LoopbackReply& reply) { answer_well(model, request, reply); });
   const auto remote = make_remote_model(options_for(model, {server.url()}));
   const auto descriptors = [] {
     const std::filesystem::directory_iterator all("/proc/self/fd");

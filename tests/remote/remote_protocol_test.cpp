@@ -147,8 +147,9 @@ TEST(RemoteProtocol, LiesAreRefused) {
     }
   };
   const auto vllm = [](const std::string& top, const std::string& token = "5", const std::string& usage = "1") {
-    return R"({"choices":[{"index":0,"text":"","logprobs":{"token_logprobs":[-0.1],"tokens":["x"],"top_logprobs":[)" + top +
-           R"(]},"finish_reason":null,"token_ids":[)" + token + R"(]}],"usage":{"completion_tokens":)" + usage + "}}";
+    return R"({"choices":[{"index":0,"text":"","logprobs":{"token_logprobs":[-0.1],"tokens":["x"],"top_logprobs":[)" +
+           top + R"(]},"finish_reason":null,"token_ids":[)" + token + R"(]}],"usage":{"completion_tokens":)" + usage +
+           "}}";
   };
   refused(*kVllm, "nonsense", "not JSON");
   refused(*kVllm, "[1]", "not a JSON object");
@@ -164,14 +165,16 @@ TEST(RemoteProtocol, LiesAreRefused) {
   refused(*kVllm, R"({"choices":[{"index":0,"text":"a","finish_reason":null}]})", "token_ids");
   refused(*kSglang, R"({"text":"a","output_ids":[5],"meta_info":{}})", "completion_tokens");
   refused(*kSglang, R"({"output_ids":[5],"meta_info":{"completion_tokens":3}})", "out of order");
-  refused(*kSglang,
-          R"({"output_ids":[5],"meta_info":{"completion_tokens":1,"output_token_logprobs":[[-1,6,null]],"output_top_logprobs":[[]]}})",
-          "another token's");
+  refused(
+      *kSglang,
+      R"({"output_ids":[5],"meta_info":{"completion_tokens":1,"output_token_logprobs":[[-1,6,null]],"output_top_logprobs":[[]]}})",
+      "another token's");
   refused(*kSglang, R"({"meta_info":{"completion_tokens":0,"finish_reason":{"type":"abort","message":"oom"}}})", "oom");
   refused(*kLlama, R"({"tokens":[5],"stop":false,"tokens_predicted":1})", "no log-probabilities");
-  refused(*kLlama,
-          R"({"tokens":[5],"stop":false,"completion_probabilities":[{"id":5,"top_logprobs":[{"id":5,"logprob":-1},{"id":5,"logprob":-1}]}]})",
-          "twice");
+  refused(
+      *kLlama,
+      R"({"tokens":[5],"stop":false,"completion_probabilities":[{"id":5,"top_logprobs":[{"id":5,"logprob":-1},{"id":5,"logprob":-1}]}]})",
+      "twice");
 }
 
 // Bytes changed at random are read or refused, never worse.
@@ -207,7 +210,8 @@ TEST(RemoteProtocol, SurvivesDamage) {
 }
 
 TEST(EventLines, AreTheSameHoweverTheyAreCut) {
-  const std::string body = ": a comment\r\nevent: x\ndata: one\n\ndata:two\r\n\r\ndata: \xE2\x82\xAC\n\ndata: unfinished";
+  const std::string body =
+      ": a comment\r\nevent: x\ndata: one\n\ndata:two\r\n\r\ndata: \xE2\x82\xAC\n\ndata: unfinished";
   for (std::size_t step = 1; step <= body.size(); ++step) {
     EventLines lines;
     std::vector<std::string> taken;

@@ -1,5 +1,5 @@
-// The remote engine, its fleet, streams and protocols, under a simulated network: whatever happens to requests, trees are
-// those of an undisturbed run.
+// The remote engine, its fleet, streams and protocols, under a simulated network: whatever happens to requests, trees
+// are those of an undisturbed run.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -52,12 +52,11 @@ SearchOptions make_options(std::uint64_t seed, const char* method = "dts-stable"
 }
 
 std::shared_ptr<Search> make_search(const SearchOptions& options, std::vector<Token> prompt) {
-  return std::make_shared<Search>(std::move(prompt), options,
-                                  SearchText{.is_end = [](Token token) { return token == 0; },
-                                             .answer_of = [](std::span<const Token> tokens) {
-                                               return std::to_string(tokens.size() % 3);
-                                             }},
-                                  10);
+  return std::make_shared<Search>(
+      std::move(prompt), options,
+      SearchText{.is_end = [](Token token) { return token == 0; },
+                 .answer_of = [](std::span<const Token> tokens) { return std::to_string(tokens.size() % 3); }},
+      10);
 }
 
 // Everything that must not depend on the network. Statistics to the last bit.
@@ -96,7 +95,8 @@ Decoded run(const WireModel& model, SimulatedNetwork& network, std::vector<std::
   NoPieces pieces;
   Decoded result;
   {
-    RemoteEngine engine(engine_options(network, model.n_vocab), *protocol, pieces, network.transport(), network.clock());
+    RemoteEngine engine(engine_options(network, model.n_vocab), *protocol, pieces, network.transport(),
+                        network.clock());
     Scheduler scheduler(engine);
     for (const auto& search : searches) {
       Job job;

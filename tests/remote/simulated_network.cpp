@@ -152,7 +152,8 @@ void SimulatedNetwork::deliver(CallId id) {
         piece = "data: {\"choices\": [{\"text\n\n";
         break;
       case Fault::kNan:
-        if (const std::size_t number = piece->find("-0."); number != std::string::npos) piece->replace(number, 3, "NaN");
+        if (const std::size_t number = piece->find("-0."); number != std::string::npos)
+          piece->replace(number, 3, "NaN");
         break;
       case Fault::kEarlyEnd:
         calls_.erase(id);

@@ -17,22 +17,22 @@ namespace dts {
 
 enum class Fault {
   kNone,
-  kRefused,    // no connection
-  kCut,        // the connection breaks inside a piece
-  kHang,       // nothing comes any more
+  kRefused,  // no connection
+  kCut,      // the connection breaks inside a piece
+  kHang,     // nothing comes any more
   kError500,
-  kBusy429,    // with Retry-After
-  kRepeat,     // a piece comes twice
-  kSwap,       // two pieces change places
-  kGarbage,    // a piece is not JSON
-  kNan,        // a log-probability is NaN
-  kEarlyEnd,   // the body ends as if all were well
-  kErrorEvent, // an error body inside the stream
+  kBusy429,     // with Retry-After
+  kRepeat,      // a piece comes twice
+  kSwap,        // two pieces change places
+  kGarbage,     // a piece is not JSON
+  kNan,         // a log-probability is NaN
+  kEarlyEnd,    // the body ends as if all were well
+  kErrorEvent,  // an error body inside the stream
 };
 
 struct SimulatedEndpoint {
-  double latency = 0.01;    // seconds
-  double per_token = 0.01;  // seconds
+  double latency = 0.01;                           // seconds
+  double per_token = 0.01;                         // seconds
   std::vector<std::pair<double, double>> outages;  // [from, to): refuses, and what was open is cut
 };
 

@@ -1,4 +1,6 @@
 // Bounds of H and VE from a part of a distribution, against the whole of it.
+#include "engine/remote/truncated_statistics.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,7 +8,6 @@
 #include <random>
 #include <vector>
 
-#include "engine/remote/truncated_statistics.h"
 #include "oracle/distribution_oracle.h"
 
 namespace dts::remote {

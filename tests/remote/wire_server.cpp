@@ -59,7 +59,8 @@ std::optional<std::string> WireAnswer::next() {
       const double logit = static_cast<double>(logits_[static_cast<std::size_t>(token)]);
       top_.push_back({token, static_cast<float>(logit - largest - std::log(sum))});
     }
-    std::stable_sort(top_.begin(), top_.end(), [](const Candidate& a, const Candidate& b) { return a.logprob > b.logprob; });
+    std::stable_sort(top_.begin(), top_.end(),
+                     [](const Candidate& a, const Candidate& b) { return a.logprob > b.logprob; });
     logprobs_.push_back(top_.front().logprob);
     tokens_.push_back(top_.front().token);
     top_.resize(std::min(top_.size(), static_cast<std::size_t>(top_n_)));
@@ -82,8 +83,12 @@ std::optional<std::string> WireAnswer::next() {
 
 std::string WireAnswer::vllm(bool last) {
   const auto drawn = tokens_.size() - prefix_;
-  json choice = {{"index", 0}, {"text", "\xE2\x82\xAC"}, {"logprobs", nullptr}, {"finish_reason", nullptr},
-                 {"stop_reason", nullptr}, {"token_ids", {tokens_.back()}}};
+  json choice = {{"index", 0},
+                 {"text", "\xE2\x82\xAC"},
+                 {"logprobs", nullptr},
+                 {"finish_reason", nullptr},
+                 {"stop_reason", nullptr},
+                 {"token_ids", {tokens_.back()}}};
   if (drawn == 1) choice["prompt_token_ids"] = std::vector<Token>(tokens_.begin(), tokens_.end() - 1);
   if (top_n_ > 0) {
     json top = json::object();
@@ -94,16 +99,24 @@ std::string WireAnswer::vllm(bool last) {
                           {"top_logprobs", {top}}};
   }
   if (last) choice["finish_reason"] = tokens_.back() == model_.end_token ? "stop" : "length";
-  const json event = {{"id", "cmpl-1"}, {"object", "text_completion"}, {"created", 1}, {"model", "m"},
-                      {"choices", {choice}},
-                      {"usage", {{"prompt_tokens", prefix_}, {"total_tokens", tokens_.size()}, {"completion_tokens", drawn}}}};
+  const json event = {
+      {"id", "cmpl-1"},
+      {"object", "text_completion"},
+      {"created", 1},
+      {"model", "m"},
+      {"choices", {choice}},
+      {"usage", {{"prompt_tokens", prefix_}, {"total_tokens", tokens_.size()}, {"completion_tokens", drawn}}}};
   return "data: " + event.dump() + "\n\n";
 }
 
 std::string WireAnswer::sglang(bool last) {
   const auto drawn = static_cast<std::ptrdiff_t>(tokens_.size() - prefix_);
   const std::ptrdiff_t from = model_.incremental ? drawn - 1 : 0;
-  json meta = {{"id", "r"}, {"finish_reason", nullptr}, {"prompt_tokens", prefix_}, {"completion_tokens", drawn}, {"cached_tokens", 0}};
+  json meta = {{"id", "r"},
+               {"finish_reason", nullptr},
+               {"prompt_tokens", prefix_},
+               {"completion_tokens", drawn},
+               {"cached_tokens", 0}};
   if (last) {
     if (tokens_.back() == model_.end_token) {
       meta["finish_reason"] = {{"type", "stop"}, {"matched", model_.end_token}};
@@ -124,9 +137,10 @@ std::string WireAnswer::sglang(bool last) {
     meta["output_token_logprobs"] = std::move(own);
     meta["output_top_logprobs"] = std::move(tops);
   }
-  const json event = {{"text", "\xE2\x82\xAC"},
-                      {"output_ids", std::vector<Token>(tokens_.begin() + static_cast<std::ptrdiff_t>(prefix_) + from, tokens_.end())},
-                      {"meta_info", meta}};
+  const json event = {
+      {"text", "\xE2\x82\xAC"},
+      {"output_ids", std::vector<Token>(tokens_.begin() + static_cast<std::ptrdiff_t>(prefix_) + from, tokens_.end())},
+      {"meta_info", meta}};
   return "data: " + event.dump() + "\n\n";
 }
 
@@ -136,14 +150,24 @@ std::string WireAnswer::llama_server(bool last) {
     json list = json::array();
     for (const Candidate& candidate : tops_[i]) {
       const std::string text = "<" + std::to_string(candidate.token) + ">";
-      list.push_back({{"id", candidate.token}, {"token", text}, {"bytes", std::vector<int>(text.begin(), text.end())}, {"logprob", candidate.logprob}});
+      list.push_back({{"id", candidate.token},
+                      {"token", text},
+                      {"bytes", std::vector<int>(text.begin(), text.end())},
+                      {"logprob", candidate.logprob}});
     }
-    return json{{"id", tokens_[prefix_ + i]}, {"token", ""}, {"bytes", json::array()}, {"logprob", logprobs_[i]}, {"top_logprobs", list}};
+    return json{{"id", tokens_[prefix_ + i]},
+                {"token", ""},
+                {"bytes", json::array()},
+                {"logprob", logprobs_[i]},
+                {"top_logprobs", list}};
   };
   if (!stream_) {
     if (!last) return {};
-    json event = {{"index", 0}, {"stop", true}, {"tokens", std::vector<Token>(tokens_.begin() + static_cast<std::ptrdiff_t>(prefix_), tokens_.end())},
-                  {"stop_type", tokens_.back() == model_.end_token ? "eos" : "limit"}, {"tokens_predicted", drawn}};
+    json event = {{"index", 0},
+                  {"stop", true},
+                  {"tokens", std::vector<Token>(tokens_.begin() + static_cast<std::ptrdiff_t>(prefix_), tokens_.end())},
+                  {"stop_type", tokens_.back() == model_.end_token ? "eos" : "limit"},
+                  {"tokens_predicted", drawn}};
     if (top_n_ > 0) {
       event["completion_probabilities"] = json::array();
       for (std::size_t i = 0; i < drawn; ++i) event["completion_probabilities"].push_back(probabilities(i));
@@ -151,15 +175,19 @@ std::string WireAnswer::llama_server(bool last) {
     closed_ = true;
     return event.dump();
   }
-  json event = {{"index", 0}, {"content", "\xE2\x82\xAC"}, {"tokens", {tokens_.back()}}, {"stop", false}, {"id_slot", 0},
-                {"tokens_predicted", drawn}, {"tokens_evaluated", prefix_}};
+  json event = {{"index", 0},   {"content", "\xE2\x82\xAC"}, {"tokens", {tokens_.back()}}, {"stop", false},
+                {"id_slot", 0}, {"tokens_predicted", drawn}, {"tokens_evaluated", prefix_}};
   if (top_n_ > 0) event["completion_probabilities"] = {probabilities(drawn - 1)};
   return "data: " + event.dump() + "\n\n";
 }
 
 std::string WireAnswer::end() {
   if (model_.kind != RemoteKind::kLlamaServer) return "data: [DONE]\n\n";
-  const json event = {{"index", 0}, {"content", ""}, {"tokens", json::array()}, {"stop", true}, {"tokens_predicted", tokens_.size() - prefix_},
+  const json event = {{"index", 0},
+                      {"content", ""},
+                      {"tokens", json::array()},
+                      {"stop", true},
+                      {"tokens_predicted", tokens_.size() - prefix_},
                       {"stop_type", tokens_.back() == model_.end_token ? "eos" : "limit"}};
   return "data: " + event.dump() + "\n\n";
 }
@@ -183,10 +211,17 @@ std::optional<std::string> wire_fact(const WireModel& model, std::string_view pa
   };
   const json request = body.empty() ? json::object() : json::parse(body);
   if (path == "/v1/models") {
-    return json{{"object", "list"}, {"data", {{{"id", "m"}, {"max_model_len", model.context_length}, {"meta", {{"n_vocab", model.n_vocab}}}}}}}.dump();
+    return json{
+        {"object", "list"},
+        {"data", {{{"id", "m"}, {"max_model_len", model.context_length}, {"meta", {{"n_vocab", model.n_vocab}}}}}}}
+        .dump();
   }
   if (path == "/props") {
-    return json{{"default_generation_settings", {{"n_ctx", model.context_length}}}, {"total_slots", 4}, {"eos_token", ""}, {"bos_token", ""}}.dump();
+    return json{{"default_generation_settings", {{"n_ctx", model.context_length}}},
+                {"total_slots", 4},
+                {"eos_token", ""},
+                {"bos_token", ""}}
+        .dump();
   }
   if (path == "/tokenize") {
     // Names of control tokens are words here; any other text is the prompt 1, 2, 3.

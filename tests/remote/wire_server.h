@@ -1,5 +1,5 @@
-// A server without a model that speaks the wire format of vLLM, SGLang or llama-server: next-token logits are a function
-// of the tokens (scripted_engine.h), tokens are drawn greedily. For a simulated network as for a socket.
+// A server without a model that speaks the wire format of vLLM, SGLang or llama-server: next-token logits are a
+// function of the tokens (scripted_engine.h), tokens are drawn greedily. For a simulated network as for a socket.
 #pragma once
 
 #include <memory>

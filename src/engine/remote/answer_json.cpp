@@ -61,9 +61,11 @@ std::string bytes_in(const json& list) {
   return bytes;
 }
 
-void finish_candidates(std::vector<Candidate>& top) {
-  std::sort(top.begin(), top.end(), [](const Candidate& a, const Candidate& b) {
-    return a.logprob != b.logprob ? a.logprob > b.logprob : a.token < b.token;
+namespace {
+
+void finish_candidates(std::vector<Candidate>& top, bool ranked) {
+  std::stable_sort(top.begin(), top.end(), [ranked](const Candidate& a, const Candidate& b) {
+    return a.logprob != b.logprob ? a.logprob > b.logprob : !ranked && a.token < b.token;
   });
   std::vector<Token> tokens;
   double mass = 0;
@@ -78,8 +80,10 @@ void finish_candidates(std::vector<Candidate>& top) {
   if (mass > 1.01) throw Error(fmt::format("the probabilities of the stream add up to {:.3f}", mass));
 }
 
-void finish_token(DrawnToken& drawn) {
-  finish_candidates(drawn.top);
+}  // namespace
+
+void finish_token(DrawnToken& drawn, bool ranked) {
+  finish_candidates(drawn.top, ranked);
   const auto own = std::find_if(drawn.top.begin(), drawn.top.end(),
                                 [&](const Candidate& candidate) { return candidate.token == drawn.token; });
   if (own != drawn.top.end()) drawn.logprob = own->logprob;

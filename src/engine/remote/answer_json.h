@@ -21,9 +21,10 @@ Token token_in(const nlohmann::json& value);       // a whole number that can be
 float logprob_in(const nlohmann::json& value);     // a number, at most 0 but for rounding
 std::string bytes_in(const nlohmann::json& list);  // [104, 105]
 
-// Sorts, and throws dts::Error when a token comes twice or the probabilities add up to more than 1.
-void finish_candidates(std::vector<Candidate>& top);
-void finish_token(DrawnToken& drawn);
+// Sorts, and throws dts::Error when a token comes twice or the probabilities add up to more than 1. Log-probabilities
+// are rounded more than the logits they come from: where they are equal, the order of a server that ranks by logits
+// (`ranked`) is the right one, else the lower id comes first.
+void finish_token(DrawnToken& drawn, bool ranked);
 
 std::int64_t count_in(const nlohmann::json& value, std::int64_t otherwise);
 std::string text_in(const nlohmann::json& value);  // empty unless it is a string

@@ -170,7 +170,7 @@ class CurlTransport final : public Transport {
     CallFailure failure;
     if (result != CURLE_OK) {
       failure.text = curl_easy_strerror(result);
-      failure.permanent = result == CURLE_URL_MALFORMAT || result == CURLE_UNSUPPORTED_PROTOCOL;
+      failure.permanent = result == CURLE_URL_MALFORMAT;  // an answer that is no HTTP is "unsupported", and may pass
     } else {
       failure.text = complaint_of(status, call.complaint);
       failure.permanent = is_refusal(status);

@@ -1,5 +1,5 @@
-// The real network: libcurl's multi interface. Connections are kept and shared; HTTP/2 where a server offers it; proxies
-// as the environment says; certificates are checked.
+// The real network: libcurl's multi interface. Connections are kept and shared; HTTP/2 where a server offers it;
+// proxies as the environment says; certificates are checked.
 #pragma once
 
 #include <memory>

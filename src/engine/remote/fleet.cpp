@@ -52,8 +52,8 @@ void Fleet::failed(int endpoint, double opened_at, double retry_after) {
   ++failing.failures;
   const double doubled = options_.first_backoff * std::exp2(std::min(failing.failures, 20) - 1);
   const double jitter = 0.5 + 0.5 * to_unit(draw_bits(options_.seed, ++incidents_));
-  const double wait = std::max(std::min(doubled, options_.most_backoff) * jitter,
-                               std::min(retry_after, options_.most_backoff));
+  const double wait =
+      std::max(std::min(doubled, options_.most_backoff) * jitter, std::min(retry_after, options_.most_backoff));
   failing.down_until = std::max(failing.down_until, clock_.now() + wait);
 }
 

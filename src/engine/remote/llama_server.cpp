@@ -75,7 +75,7 @@ class LlamaServerReader final : public AnswerReader {
       drawn.top.push_back({token_in(member(candidate, "id")), logprob_in(member(candidate, "logprob"))});
       pieces_.learn(drawn.top.back().token, bytes_in(member(candidate, "bytes")));
     }
-    finish_token(drawn);
+    finish_token(drawn, /*ranked=*/true);
     // The server says 0 of a token that is not among the candidates: it is no more probable than the last of them.
     if (std::isnan(drawn.logprob) && !drawn.top.empty()) drawn.logprob = drawn.top.back().logprob;
   }
@@ -111,16 +111,11 @@ class LlamaServer final : public Protocol {
   ServerCall generate(const GenerationRequest& request, PieceSink&) const override {
     const SamplingOptions& sampling = request.sampling;
     // The order of our own sampler; nothing that llama-server would add of its own.
-    json body = {{"prompt", request.prefix},
-                 {"n_predict", request.max_tokens},
-                 {"stream", !request.whole},
-                 {"return_tokens", true},
-                 {"cache_prompt", true},
-                 {"temperature", sampling.temperature},
-                 {"top_k", sampling.top_k},
-                 {"top_p", sampling.top_p},
-                 {"min_p", sampling.min_p},
-                 {"samplers", {"temperature", "top_k", "top_p", "min_p"}},
+    json body = {{"prompt", request.prefix}, {"n_predict", request.max_tokens},
+                 {"stream", !request.whole}, {"return_tokens", true},
+                 {"cache_prompt", true},     {"temperature", sampling.temperature},
+                 {"top_k", sampling.top_k},  {"top_p", sampling.top_p},
+                 {"min_p", sampling.min_p},  {"samplers", {"temperature", "top_k", "top_p", "min_p"}},
                  {"seed", request.seed}};
     if (request.top_n > 0) body["n_probs"] = request.top_n;
     if (!served_model().empty()) body["model"] = served_model();
@@ -151,8 +146,8 @@ class LlamaServer final : public Protocol {
   }
 
   std::vector<Token> tokenize(const Asker& server, std::string_view text, bool special, bool bos) const override {
-    const json answer = server.ask(
-        {"/tokenize", true, {{"content", text}, {"add_special", bos}, {"parse_special", special}}});
+    const json answer =
+        server.ask({"/tokenize", true, {{"content", text}, {"add_special", bos}, {"parse_special", special}}});
     std::vector<Token> tokens;
     for (const json& token : member(answer, "tokens")) tokens.push_back(token_in(token));
     return tokens;

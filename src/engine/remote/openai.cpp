@@ -69,7 +69,7 @@ class OpenaiReader final : public AnswerReader {
         drawn.top.push_back({token, logprob_in(logprob)});
       }
       drawn.logprob = logprob_in(own[i]);
-      finish_token(drawn);
+      finish_token(drawn, /*ranked=*/false);
       if (drawn.top.size() > static_cast<std::size_t>(top_n_)) drawn.top.resize(static_cast<std::size_t>(top_n_));
       out.push_back(std::move(drawn));
     }
@@ -114,9 +114,10 @@ class Openai final : public Protocol {
     throw Error("OpenAI's API has no tokenizer");
   }
   ChatPrompt chat(const Asker&, std::span<const ChatMessage>) const override {
-    throw usage_error(fmt::format("an API of completions applies no chat template: give {} with a prompt as it is, or "
-                                  "name the engine if it is vllm or llama-server",
-                                  option_name("raw")));
+    throw usage_error(
+        fmt::format("an API of completions applies no chat template: give {} with a prompt as it is, or "
+                    "name the engine if it is vllm or llama-server",
+                    option_name("raw")));
   }
 };
 

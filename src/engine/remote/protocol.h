@@ -20,7 +20,8 @@ namespace dts::remote {
 struct DrawnToken {
   Token token = 0;
   float logprob = std::numeric_limits<float>::quiet_NaN();  // NaN: not known
-  std::vector<Candidate> top = {};  // the most probable there are, descending; ties: lower id first; empty: not asked for
+  std::vector<Candidate> top =
+      {};  // the most probable there are, descending; ties: lower id first; empty: not asked for
 };
 
 // What a protocol tells of tokens' text, if it does: learned once, used for ever.
@@ -44,7 +45,7 @@ struct GenerationRequest {
   std::span<const Token> prefix = {};
   SamplingOptions sampling = {};
   int max_tokens = 0;
-  int top_n = 0;               // candidates to ask for; 0: no log-probabilities at all
+  int top_n = 0;           // candidates to ask for; 0: no log-probabilities at all
   std::uint32_t seed = 0;  // 31 bits
   bool whole = false;      // the answer at once instead of a stream, for tokens that a stream leaves out
 };
@@ -111,8 +112,8 @@ class Protocol {
   Protocol& operator=(const Protocol&) = delete;
   virtual ~Protocol() = default;
 
-  virtual const char* kind() const = 0;        // "llama-server"
-  virtual int most_candidates() const = 0;     // what a request may ask for
+  virtual const char* kind() const = 0;     // "llama-server"
+  virtual int most_candidates() const = 0;  // what a request may ask for
   virtual int default_candidates() const { return 20; }
   virtual bool knows_tokens() const { return true; }  // else text goes in and out
 

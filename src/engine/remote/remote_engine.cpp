@@ -103,12 +103,12 @@ void RemoteEngine::assign_stream(Branch& branch, const Feed& feed) {
   if (!goes_on(branch, feed)) {
     std::vector<Token> prefix = branch.tokens;
     prefix.insert(prefix.end(), feed.tokens.begin(), feed.tokens.end());
-    const int longest = feed.spec->most_tokens > 0 ? std::min(feed.spec->most_tokens, info_.context_length)
-                                                   : info_.context_length;
+    const int longest =
+        feed.spec->most_tokens > 0 ? std::min(feed.spec->most_tokens, info_.context_length) : info_.context_length;
     const int room = longest - static_cast<int>(prefix.size());
-    branch.stream = std::make_shared<TokenStream>(
-        context_, branch.question, std::move(prefix), feed.spec->sampling,
-        feed.spec->statistics ? options_.candidates : 0, std::max(1, room), static_cast<std::uint32_t>(feed.draw));
+    branch.stream = std::make_shared<TokenStream>(context_, branch.question, std::move(prefix), feed.spec->sampling,
+                                                  feed.spec->statistics ? options_.candidates : 0, std::max(1, room),
+                                                  static_cast<std::uint32_t>(feed.draw));
     streams_.push_back(branch.stream);
   }
   claimed_.push_back(branch.stream.get());
@@ -200,7 +200,8 @@ void RemoteEngine::predict(const Feed& feed, const Row& row, Prediction& out) {
   const StatisticsBounds bounds = bound_statistics(known, static_cast<double>(spec.stat_temperature));
   set_bounds(bounds.entropy, out.entropy, out.entropy_margin);
   set_bounds(bounds.varentropy, out.varentropy, out.varentropy_margin);
-  const std::size_t of_confidence = std::min(drawn.top.size(), static_cast<std::size_t>(std::max(1, spec.confidence_k)));
+  const std::size_t of_confidence =
+      std::min(drawn.top.size(), static_cast<std::size_t>(std::max(1, spec.confidence_k)));
   double sum = 0;
   for (std::size_t i = 0; i < of_confidence; ++i) sum += logprobs_[i];
   out.confidence = static_cast<float>(-sum / static_cast<double>(of_confidence));

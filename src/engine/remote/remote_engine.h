@@ -21,7 +21,7 @@ namespace dts::remote {
 
 struct RemoteEngineOptions {
   std::vector<std::string> urls;
-  int candidates = 20;     // log-probabilities to ask for while somebody needs them
+  int candidates = 20;  // log-probabilities to ask for while somebody needs them
   int max_branches = 48;
   int context_length = 0;  // tokens a branch may hold
   int n_vocab = 0;         // 0: not known

@@ -44,15 +44,16 @@ std::string checked_url(std::string url) {
     throw out_of_range("url", url, "an address such as http://host:8000");
   }
   if (url.find('@') != std::string::npos) {
-    throw usage_error(fmt::format("{} has a user or password in it: keys go into an environment variable",
-                                  option_name("url")));
+    throw usage_error(
+        fmt::format("{} has a user or password in it: keys go into an environment variable", option_name("url")));
   }
   return url;
 }
 
 std::vector<std::string> headers_of(const RemoteModelOptions& options) {
   if (options.api_key.empty()) return {};
-  const bool clean = std::all_of(options.api_key.begin(), options.api_key.end(), [](char c) { return c > ' ' && c < 0x7F; });
+  const bool clean =
+      std::all_of(options.api_key.begin(), options.api_key.end(), [](char c) { return c > ' ' && c < 0x7F; });
   if (!clean) throw usage_error("the API key has characters that no key has");
   return {"Authorization: Bearer " + options.api_key};
 }
@@ -60,10 +61,12 @@ std::vector<std::string> headers_of(const RemoteModelOptions& options) {
 class RemoteModel final : public Model {
  public:
   explicit RemoteModel(RemoteModelOptions options) : options_(std::move(options)) {
-    if (options_.urls.empty()) throw usage_error(fmt::format("{} is missing: where the servers are", option_name("url")));
+    if (options_.urls.empty())
+      throw usage_error(fmt::format("{} is missing: where the servers are", option_name("url")));
     for (std::string& url : options_.urls) url = checked_url(std::move(url));
     asker_ = std::make_unique<HttpAsker>(
-        AskerOptions{.urls = options_.urls, .headers = headers_of(options_), .connect_seconds = options_.connect_timeout},
+        AskerOptions{
+            .urls = options_.urls, .headers = headers_of(options_), .connect_seconds = options_.connect_timeout},
         make_curl_transport(), make_steady_clock());
     protocol_ = make_protocol(options_.kind, options_.served_model);
     served_ = protocol_->model(*asker_);
@@ -76,7 +79,8 @@ class RemoteModel final : public Model {
     }
     if (options_.vocabulary != nullptr && served_.n_vocab == 0) served_.n_vocab = options_.vocabulary->size();
     vocabulary_ = std::make_unique<RemoteVocabulary>(*protocol_, *asker_, served_, options_.vocabulary);
-    const int most = std::min(protocol_->most_candidates(), served_.n_vocab > 0 ? served_.n_vocab : std::numeric_limits<int>::max());
+    const int most =
+        std::min(protocol_->most_candidates(), served_.n_vocab > 0 ? served_.n_vocab : std::numeric_limits<int>::max());
     if (options_.candidates > protocol_->most_candidates()) {
       throw out_of_range("candidates", fmt::format("{}", options_.candidates),
                          fmt::format("at most {} with {}", protocol_->most_candidates(), protocol_->kind()));

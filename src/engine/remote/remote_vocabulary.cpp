@@ -29,7 +29,8 @@ void RemoteVocabulary::find_end_tokens(const ServedModel& model) {
     if (tokens.size() != 1) continue;
     // A text that is one token also when control tokens are not looked for is a word.
     if (protocol_.tells_control_tokens() && name != model.eos_text &&
-        protocol_.tokenize(server_, name, /*special=*/false, /*bos=*/false) == tokens) continue;
+        protocol_.tokenize(server_, name, /*special=*/false, /*bos=*/false) == tokens)
+      continue;
     ends_.insert(tokens.front());
     pieces_.emplace(tokens.front(), name);
     harmony = harmony || name == "<|return|>";

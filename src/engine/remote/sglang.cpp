@@ -80,7 +80,7 @@ class SglangReader final : public AnswerReader {
           if (!candidate.is_array() || candidate.size() < 2) throw Error("a candidate of the stream is not a pair");
           drawn.top.push_back({token_in(candidate[1]), logprob_in(candidate[0])});
         }
-        finish_token(drawn);
+        finish_token(drawn, /*ranked=*/true);
       }
       last_ = drawn.token;
       out.push_back(std::move(drawn));
@@ -142,9 +142,10 @@ class Sglang final : public Protocol {
   }
 
   ChatPrompt chat(const Asker&, std::span<const ChatMessage>) const override {
-    throw usage_error(fmt::format("SGLang has no endpoint that applies a chat template: give {} (a GGUF of the same "
-                                  "model), or {} with a prompt as it is",
-                                  option_name("tokenizer"), option_name("raw")));
+    throw usage_error(
+        fmt::format("SGLang has no endpoint that applies a chat template: give {} (a GGUF of the same "
+                    "model), or {} with a prompt as it is",
+                    option_name("tokenizer"), option_name("raw")));
   }
 };
 

@@ -57,8 +57,7 @@ double TokenStream::pump() {
   const std::optional<int> endpoint = context_.fleet.choose(*question_);
   if (!endpoint) return context_.fleet.next_up();
   ask(*endpoint);
-  return over() ? kNever
-                : now + (any_token_ ? context_.options.stall_seconds : context_.options.first_token_seconds);
+  return over() ? kNever : now + (any_token_ ? context_.options.stall_seconds : context_.options.first_token_seconds);
 }
 
 void TokenStream::ask(int endpoint) {

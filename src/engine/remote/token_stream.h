@@ -30,7 +30,7 @@ struct StreamOptions {
 // Counted over an engine's life.
 struct Traffic {
   std::int64_t requests = 0;
-  std::int64_t retries = 0;          // of them, after a failure
+  std::int64_t retries = 0;  // of them, after a failure
   std::int64_t received_bytes = 0;
   std::int64_t received_tokens = 0;
   std::int64_t overshoot_tokens = 0;  // received and never taken

@@ -22,8 +22,8 @@ struct HttpRequest {
 
 // How a call went wrong. What a server says is untrusted: `text` is one line, cut short.
 struct CallFailure {
-  bool permanent = false;     // it will not go better elsewhere or later: the request itself is refused
-  double retry_after = 0;     // seconds the server asked for; 0: nothing said
+  bool permanent = false;  // it will not go better elsewhere or later: the request itself is refused
+  double retry_after = 0;  // seconds the server asked for; 0: nothing said
   std::string text = {};
 };
 

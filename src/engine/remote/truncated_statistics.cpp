@@ -18,10 +18,10 @@ struct Head {
 
 // What the hidden tokens' sums can be, in units of the cap's weight c^a.
 struct Tail {
-  double scale = 0;      // R: s is at most this for a > 1
-  double least = 0;      // of s
-  double most = 0;       // of s
-  double log_slope = 0;  // a / (a - 1): t = -log_slope * log(s / R) where all hidden tokens are alike; 0: a <= 1
+  double scale = 0;        // R: s is at most this for a > 1
+  double least = 0;        // of s
+  double most = 0;         // of s
+  double log_slope = 0;    // a / (a - 1): t = -log_slope * log(s / R) where all hidden tokens are alike; 0: a <= 1
   double most_first = 0;   // of D1, a <= 1
   double most_second = 0;  // of D2, a <= 1
 };

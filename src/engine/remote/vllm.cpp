@@ -82,7 +82,7 @@ class VllmReader final : public AnswerReader {
     }
     for (const auto& [name, logprob] : top[i].items()) drawn.top.push_back({named_token(name), logprob_in(logprob)});
     drawn.logprob = logprob_in(own[i]);
-    finish_token(drawn);
+    finish_token(drawn, /*ranked=*/false);
     // One more than asked for is the sampled token, which is not among the most probable.
     if (drawn.top.size() > static_cast<std::size_t>(top_n_)) drawn.top.resize(static_cast<std::size_t>(top_n_));
   }
