@@ -21,20 +21,20 @@ std::string llama_option(const ModelFlags& flags) {
 }  // namespace
 
 EngineTaken choose_engine(const ModelFlags& flags, const std::string& path) {
-  if (flags.engine_choice == EngineChoice::kLlama) return {};
+  if (flags.choice == EngineChoice::kLlama) return {};
   const std::string option = llama_option(flags);
-  if (flags.engine_choice != EngineChoice::kAuto) {
+  if (flags.choice != EngineChoice::kAuto) {
     if (!option.empty())
       throw usage_error(option + " has no meaning for the native engine: leave it out, or use --engine llama");
     if (const std::string why = why_not_native(path); !why.empty()) {
       throw Error(fmt::format("{}: the native engine cannot run it: {}; use --engine llama", path, why));
     }
-    if (flags.engine_choice == EngineChoice::kNative) {
+    if (flags.choice == EngineChoice::kNative) {
       if (const std::string why = why_no_native_gpu(); !why.empty()) {
         throw Error(fmt::format("--engine native needs a GPU: {}; use --engine llama", why));
       }
     }
-    return {.engine = flags.engine_choice, .why = {}};
+    return {.engine = flags.choice, .why = {}};
   }
   // Nobody without a GPU needs to hear of this.
   if (!why_no_native_gpu().empty()) return {};

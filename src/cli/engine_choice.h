@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "cli/options.h"
+#include "cli/model_options.h"
 
 namespace dts::cli {
 

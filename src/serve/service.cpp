@@ -37,7 +37,8 @@ HttpResponse json_response(const Json& json) {
 }
 
 // What can never be is not promised.
-ServiceOptions with_possible_limits(ServiceOptions options) {
+ServiceOptions with_possible_limits(ServiceOptions options, const EngineInfo& engine) {
+  options.limits.context = engine.context_length;
   options.limits.choices = std::min(options.limits.choices, options.limits.runs);
   return options;
 }
@@ -49,7 +50,7 @@ bool is_json(std::string_view content_type) {
 }  // namespace
 
 Service::Service(ServiceOptions options, Engine& engine, const Vocabulary& vocabulary)
-    : options_(with_possible_limits(std::move(options))),
+    : options_(with_possible_limits(std::move(options), engine.info())),
       access_(options_.access),
       engine_(engine),
       vocabulary_(vocabulary),
