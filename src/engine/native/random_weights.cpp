@@ -10,6 +10,8 @@ namespace {
 
 constexpr std::size_t kPeriod = (std::size_t{1} << 22U) + 7;  // odd: rows of a matrix differ
 
+constexpr float kSharpness = 3.0F;  // standard deviation of the logits: a real model's distributions are not flat
+
 class RandomWeights final : public WeightSource {
  public:
   explicit RandomWeights(const Geometry& geometry) : geometry_(geometry), numbers_(kPeriod) {
@@ -27,7 +29,9 @@ class RandomWeights final : public WeightSource {
     const bool norm = part == Part::kAttentionNorm || part == Part::kFeedForwardNorm || part == Part::kOutputNorm ||
                       part == Part::kQueryNorm || part == Part::kKeyNorm;
     const float mean = norm ? 1.0F : 0.0F;
-    const float deviation = shape.rows == 1 ? 0.05F : 1.0F / std::sqrt(static_cast<float>(shape.columns));
+    const bool head = part == Part::kHead || (part == Part::kEmbedding && geometry_.tied);
+    const float gain = head ? kSharpness : 1.0F;
+    const float deviation = shape.rows == 1 ? 0.05F : gain / std::sqrt(static_cast<float>(shape.columns));
     std::vector<float> values;
     std::size_t at = (static_cast<std::size_t>(part) * 7919 + static_cast<std::size_t>(layer) * 104729) % kPeriod;
     for (std::int64_t left = shape.rows * shape.columns; left > 0;) {

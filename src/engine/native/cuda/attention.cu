@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "engine/native/cuda/kernels.h"
+#include "engine/native/cuda/launch.cuh"
 
 namespace dts::native::cuda {
 namespace {
@@ -91,6 +92,7 @@ __device__ void load_page(Tiles<kHead>& tiles, int stage, const AttentionArgumen
 
 template <int kHead>
 __global__ void __launch_bounds__(kThreads) attention_kernel(AttentionArguments a) {
+  wait_for_previous();
   extern __shared__ __align__(128) unsigned char shared[];
   auto& tiles = *reinterpret_cast<Tiles<kHead>*>(shared);
   auto& merge = *reinterpret_cast<Merge<kHead>*>(shared);
@@ -265,6 +267,7 @@ __global__ void __launch_bounds__(kThreads) attention_kernel(AttentionArguments 
 
 // A warp a head of a row. Padding rows have no parts: zeros.
 __global__ void merge_kernel(AttentionArguments a) {
+  wait_for_previous();
   const int row = blockIdx.x;
   const int head = blockIdx.y * 4 + threadIdx.x / 32;
   const int lane = threadIdx.x % 32;
@@ -342,12 +345,13 @@ int attention_blocks(int head_size) {
 }
 
 void tree_attention(const AttentionArguments& a, int blocks, cudaStream_t stream) {
-  for_head_size(a.head_size,
-                [&]<int kHead>() { attention_kernel<kHead><<<blocks, kThreads, shared_bytes<kHead>(), stream>>>(a); });
+  for_head_size(a.head_size, [&]<int kHead>() {
+    launch(attention_kernel<kHead>, blocks, kThreads, shared_bytes<kHead>(), stream, a);
+  });
 }
 
 void merge_parts(const AttentionArguments& a, cudaStream_t stream) {
-  merge_kernel<<<dim3(a.rows, (a.heads + 3) / 4), 128, 0, stream>>>(a);
+  launch(merge_kernel, dim3(a.rows, (a.heads + 3) / 4), 128, 0, stream, a);
 }
 
 }  // namespace dts::native::cuda

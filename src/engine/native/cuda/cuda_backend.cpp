@@ -64,8 +64,12 @@ class CudaBackend final : public Backend {
     // there.
     check(cudaMemset(keys_.get(), 0, keys_.size() * sizeof(bf16)), "clearing pages");
     check(cudaMemset(values_.get(), 0, values_.size() * sizeof(bf16)), "clearing pages");
-    check(cudaMemset(buffers_.residual.get(), 0, buffers_.residual.size() * sizeof(float)), "clearing");
-    check(cudaMemset(buffers_.logits.get(), 0, buffers_.logits.size() * sizeof(float)), "clearing");
+    for (const DeviceBuffer<float>* buffer :
+         {&buffers_.residual, &buffers_.qkv, &buffers_.gate_up, &buffers_.partial_values, &buffers_.logits}) {
+      check(cudaMemset(buffer->get(), 0, buffer->size() * sizeof(float)), "clearing");
+    }
+    check(cudaMemset(buffers_.predictions.get(), 0, buffers_.predictions.size() * sizeof(DevicePrediction)),
+          "clearing");
     const auto all = [&](auto part) {
       std::vector<const bf16*> matrices;
       for (const CudaLayer& layer : weights.layers) matrices.push_back((layer.*part).get());
@@ -203,6 +207,8 @@ class CudaBackend final : public Backend {
     const StepInput& at = buffers_.layout;
     cudaStream_t stream = stream_.get();
     embed(device_at<int>(at.tokens), weights_.embedding.get(), buffers_.residual.get(), rows, g_.width, stream);
+    compute_turns(device_at<int>(at.positions), frequencies_.get(), g_.rope.amplitude, buffers_.turns.get(), rows,
+                  g_.rope.rotated / 2, stream);
     for (int i = 0; i < g_.layers; ++i) launch_layer(i, rows);
     if (outputs > 0) {
       rms_norm(buffers_.residual.get(), device_at<int>(at.output_rows), weights_.output_norm.get(), g_.norm_epsilon,
@@ -239,8 +245,7 @@ class CudaBackend final : public Backend {
     rope.bias = layer.qkv_bias.get();
     rope.query_norm = layer.query_norm.get();
     rope.key_norm = layer.key_norm.get();
-    rope.frequencies = frequencies_.get();
-    rope.positions = device_at<int>(at.positions);
+    rope.turns = buffers_.turns.get();
     rope.slot_pages = device_at<int>(at.slot_pages);
     rope.slot_offsets = device_at<int>(at.slot_offsets);
     rope.queries = buffers_.queries.get();
@@ -252,7 +257,6 @@ class CudaBackend final : public Backend {
     rope.head_size = g_.head_size;
     rope.rotated = g_.rope.rotated;
     rope.interleaved = g_.rope.interleaved;
-    rope.amplitude = g_.rope.amplitude;
     rope.epsilon = g_.norm_epsilon;
     rope_and_store(rope, stream);
 
@@ -261,7 +265,7 @@ class CudaBackend final : public Backend {
     attention.keys = rope.keys;
     attention.values = rope.values;
     attention.work = reinterpret_cast<const WorkHeader*>(buffers_.work.get());
-    attention.positions = rope.positions;
+    attention.positions = device_at<int>(at.positions);
     attention.part_starts = device_at<int>(at.part_starts);
     attention.partial_values = buffers_.partial_values.get();
     attention.partial_sums = buffers_.partial_sums.get();

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t kWorkspaceBytes = std::size_t{64} << 20U;
 constexpr int kReferenceRows = 64;
-constexpr int kCandidates = 24;
-constexpr int kTimed = 12;  // products
+constexpr int kCandidates = 64;
+constexpr int kTimed = 28;  // products
 constexpr int kComparedColumns = 8192;
 
 struct Layout {
@@ -108,7 +108,7 @@ std::vector<cublasLtMatmulAlgo_t> Gemm::candidates(int rows) {
 float Gemm::time(const cublasLtMatmulAlgo_t& algorithm, int rows) {
   const GemmLibrary::Impl& lib = *library_.impl_;
   float best = std::numeric_limits<float>::max();
-  for (int round = 0; round < 2; ++round) {  // the first also warms up
+  for (int round = 0; round < 3; ++round) {  // the first also warms up
     check(cudaEventRecord(lib.start, lib.stream), "timing");
     for (int i = 0; i < kTimed; ++i) {
       bool done = false;

@@ -20,22 +20,25 @@ void embed(const int* tokens, const bf16* embedding, float* residual, int rows, 
 void rms_norm(const float* residual, const int* select, const bf16* weight, float epsilon, bf16* out, int rows,
               int width, cudaStream_t stream);
 
+// turns[r, i] = amplitude * (cos, sin)(positions[r] * frequencies[i]): the same for all layers.  [rows, pairs]
+void compute_turns(const int* positions, const float* frequencies, float amplitude, float2* turns, int rows, int pairs,
+                   cudaStream_t stream);
+
 // Bias, head norms, RoPE; queries to `queries`, keys and values to their slots.
 struct RopeArguments {
   const float* qkv = nullptr;        // [rows, (heads + 2 kv_heads) * head_size]
   const bf16* bias = nullptr;        // [(heads + 2 kv_heads) * head_size] or null
   const bf16* query_norm = nullptr;  // [head_size] or null
   const bf16* key_norm = nullptr;
-  const float* frequencies = nullptr;  // [rotated / 2]
-  const int* positions = nullptr;      // [rows]
-  const int* slot_pages = nullptr;     // [rows]
-  const int* slot_offsets = nullptr;   // [rows]
-  bf16* queries = nullptr;             // [rows, heads, head_size]
-  bf16* keys = nullptr;                // [pages, kv_heads, kPage, head_size] of this layer
+  const float2* turns = nullptr;      // [rows, rotated / 2]
+  const int* slot_pages = nullptr;    // [rows]
+  const int* slot_offsets = nullptr;  // [rows]
+  bf16* queries = nullptr;            // [rows, heads, head_size]
+  bf16* keys = nullptr;               // [pages, kv_heads, kPage, head_size] of this layer
   bf16* values = nullptr;
   int rows = 0, heads = 0, kv_heads = 0, head_size = 0, rotated = 0;
   bool interleaved = false;
-  float amplitude = 1, epsilon = 0;
+  float epsilon = 0;
 };
 void rope_and_store(const RopeArguments& arguments, cudaStream_t stream);
 
@@ -85,9 +88,10 @@ void merge_parts(const AttentionArguments& arguments, cudaStream_t stream);
 
 // ---- predictions
 
-inline constexpr int kRanked = 64;         // candidates that the device keeps
-inline constexpr int kBlockLogits = 2048;  // a block's sums
-inline constexpr int kGroupLogits = 256;   // a group's largest
+inline constexpr int kRanked = 64;            // candidates that the device keeps
+inline constexpr int kBlockLogits = 2048;     // a block's sums
+inline constexpr int kGroupLogits = 256;      // a group's largest
+inline constexpr int kSmallGroupLogits = 16;  // in vocabularies with too few of those
 inline constexpr int kMostGroups = 1024;
 inline constexpr int kMostVocabulary = kMostGroups * kGroupLogits;
 
@@ -128,6 +132,9 @@ struct PredictArguments {
   DevicePrediction* out = nullptr;
   int rows = 0, n_vocab = 0, stride = 0;
 };
+constexpr int group_logits_of(int n_vocab) {
+  return n_vocab < kRanked * kGroupLogits ? kSmallGroupLogits : kGroupLogits;
+}
 inline int blocks_of(int n_vocab) { return (n_vocab + kBlockLogits - 1) / kBlockLogits; }
 void predict(const PredictArguments& arguments, cudaStream_t stream);
 

@@ -2,9 +2,11 @@
 //
 // The first kernel reads every logit once: sums a block of 2,048, the largest of each group of 256. The second, a block
 // a row, puts them together. At least 64 logits are as large as the 64th largest group's largest: those that are make
-// the ranking. Sums are single precision within a block and double beyond; a draw or a cut that comes closer to its
-// boundary than they can tell is left to the host.
+// the ranking. Sums are single precision within a block and double beyond; where a draw or a cut comes closer to its
+// boundary than they can tell, they are taken again in double precision. What is too close even then, or needs more of
+// the ranking, is left to the host.
 #include "engine/native/cuda/kernels.h"
+#include "engine/native/cuda/launch.cuh"
 
 namespace dts::native::cuda {
 namespace {
@@ -14,10 +16,12 @@ constexpr int kEach = kBlockLogits / kScanThreads;  // logits of a thread
 constexpr int kThreads = 1024;                      // of the second kernel
 constexpr int kMostListed = 1024;
 constexpr unsigned kAll = 0xFFFFFFFFU;
-constexpr double kRoughError = 1e-5;  // of sums over a row, relative to their total
+// How far sums over a row can be off, relative to their total: in single precision, and in double.
+constexpr double kRoughError = 5e-6;
+constexpr double kExactError = 1e-12;
 constexpr double kLn2 = 0.693147180559945309417232121458;
 
-static_assert(kEach * 32 == kGroupLogits, "a warp reads a group");
+static_assert(kEach * 32 == kGroupLogits && kEach * 2 == kSmallGroupLogits, "a warp or two lanes read a group");
 
 __device__ float infinity() { return __int_as_float(0x7F800000); }
 
@@ -31,6 +35,7 @@ __device__ float warp_sum(float value) {
 }
 
 __global__ void __launch_bounds__(kScanThreads) scan_kernel(PredictArguments a) {
+  wait_for_previous();
   __shared__ float warp_maxima[kScanThreads / 32];
   __shared__ float warp_sums[5][kScanThreads / 32];
   __shared__ int any_invalid;
@@ -60,11 +65,17 @@ __global__ void __launch_bounds__(kScanThreads) scan_kernel(PredictArguments a) 
     max = fmaxf(max, z[i]);
   }
   if (invalid) any_invalid = 1;
+  const bool small = group_logits_of(a.n_vocab) == kSmallGroupLogits;
+  if (small) {  // two lanes' logits
+    const float pair = fmaxf(max, __shfl_xor_sync(kAll, max, 1));
+    const int group = first / kSmallGroupLogits;
+    if (threadIdx.x % 2 == 0 && group < kMostGroups) a.group_max[row * kMostGroups + group] = pair;
+  }
   max = warp_max(max);
   if (threadIdx.x % 32 == 0) {
     warp_maxima[warp] = max;
     const int group = block * (kBlockLogits / kGroupLogits) + warp;
-    a.group_max[row * kMostGroups + group] = max;
+    if (!small) a.group_max[row * kMostGroups + group] = max;
   }
   __syncthreads();
   for (const float other : warp_maxima) max = fmaxf(max, other);
@@ -152,6 +163,8 @@ struct Row {
   bool by_host;
 };
 
+__device__ double unit_of(std::uint64_t draw) { return static_cast<double>(draw >> 11U) * 0x1.0p-53; }
+
 __device__ double sum_over_block(double value, double* scratch) {
   __syncthreads();
   scratch[threadIdx.x] = value;
@@ -165,7 +178,129 @@ __device__ double sum_over_block(double value, double* scratch) {
   return sum;
 }
 
+// The weights of blocks in double precision: a warp a block.
+__device__ void weigh_blocks(const float* logits, int n_vocab, int blocks, float max, double inverse, double* weights) {
+  for (int block = threadIdx.x / 32; block < blocks; block += kThreads / 32) {
+    double sum = 0;
+    const int end = min(n_vocab, (block + 1) * kBlockLogits);
+    for (int token = block * kBlockLogits + threadIdx.x % 32; token < end; token += 32) {
+      if (logits[token] > -infinity()) sum += exp((static_cast<double>(logits[token]) - max) * inverse);
+    }
+    for (int lane = 16; lane > 0; lane /= 2) sum += __shfl_xor_sync(kAll, sum, lane);
+    if (threadIdx.x % 32 == 0) weights[block] = sum;
+  }
+  __syncthreads();
+}
+
+// Where the ranking ends, as Sampler::cut_top has it. One thread.
+__device__ void cut_ranking(const double* weights, int ranked, int listed, bool limited, const DeviceSpec& spec,
+                            double error, Row& r) {
+  const bool all = limited || listed < kRanked;  // else there may be more than are ranked
+  const int count = limited ? min(ranked, spec.sample_top_k) : ranked;
+  double total = r.sample;
+  if (all) {
+    total = 0;
+    for (int i = 0; i < count; ++i) total += weights[i];
+  }
+  const double uncertainty = all ? 0.0 : error * total;
+  const double target = spec.top_p < 1 ? static_cast<double>(spec.top_p) * total : 1e300;
+  double cumulative = 0;
+  int kept = 0;
+  for (; kept < count; ++kept) {
+    const bool reached = cumulative >= target + uncertainty;
+    if (kept > 0 && (reached || weights[kept] < static_cast<double>(spec.min_p))) break;
+    if (kept > 0 && uncertainty > 0 && cumulative >= target - uncertainty) r.by_host = true;
+    cumulative += weights[kept];
+  }
+  if (!(kept < count || all || cumulative >= target + uncertainty)) r.by_host = true;
+  if (limited && spec.sample_top_k > kRanked) r.by_host = true;
+  r.kept = kept;
+}
+
+// Of the kept ones, in ascending order of tokens.
+__device__ void draw_from_ranking(const std::uint64_t* keys, const double* weights, const float* logits,
+                                  const DeviceSpec& spec, double* by_token, std::uint32_t* tokens, Row& r) {
+  const int t = threadIdx.x;
+  if (t < r.kept) {
+    int rank = 0;
+    for (int i = 0; i < r.kept; ++i) rank += static_cast<std::uint32_t>(keys[i]) < static_cast<std::uint32_t>(keys[t]);
+    by_token[rank] = weights[t];
+    tokens[rank] = static_cast<std::uint32_t>(keys[t]);
+  }
+  __syncthreads();
+  if (t == 0) {
+    double total = 0;
+    for (int i = 0; i < r.kept; ++i) total += by_token[i];
+    const double target = unit_of(spec.draw) * total;
+    double cumulative = 0;
+    double margin = total;
+    int drawn = 0;
+    for (int i = 0; i < r.kept; ++i) {
+      const double before = cumulative;
+      cumulative += by_token[i];
+      if (by_token[i] > 0) drawn = i;
+      if (cumulative > target) {
+        margin = fmin(cumulative - target, before > 0 ? target - before : total);
+        break;
+      }
+    }
+    r.by_host = margin < kExactError * total;  // exp() may differ in its last bits from the host's
+    r.drawn = static_cast<int>(tokens[drawn]);
+    r.drawn_logit = logits[r.drawn];
+  }
+  __syncthreads();
+}
+
+// Of all: the block that the draw falls into, then the token. `scratch` has the blocks' weights and keeps them.
+__device__ void draw_from_blocks(const float* logits, int n_vocab, int blocks, const DeviceSpec& spec, double error,
+                                 double* scratch, Row& r) {
+  const int t = threadIdx.x;
+  if (t == 0) {
+    r.target = unit_of(spec.draw) * r.sample;
+    double cumulative = 0;
+    int block = 0;
+    for (; block + 1 < blocks && cumulative + scratch[block] <= r.target; ++block) cumulative += scratch[block];
+    r.block = block;
+    r.before = cumulative;
+    r.by_host = true;  // unless a token claims it
+  }
+  __syncthreads();
+  constexpr int kOwn = kBlockLogits / kThreads;
+  const int token = r.block * kBlockLogits + kOwn * t;
+  double own[kOwn] = {};
+  double sum = 0;
+  for (int i = 0; i < kOwn; ++i) {
+    if (token + i < n_vocab && logits[token + i] > -infinity()) {
+      own[i] = exp((static_cast<double>(logits[token + i]) - r.max) * spec.sample_inverse);
+    }
+    sum += own[i];
+  }
+  __syncthreads();
+  scratch[t] = sum;
+  __syncthreads();
+  for (int n = 1; n < kThreads; n *= 2) {
+    const double add = t >= n ? scratch[t - n] : 0;
+    __syncthreads();
+    scratch[t] += add;
+    __syncthreads();
+  }
+  double cumulative = r.before + (t > 0 ? scratch[t - 1] : 0);
+  for (int i = 0; i < kOwn; ++i) {
+    const double after = cumulative + own[i];
+    // Below the first token there is nothing to be confused with.
+    const double below = cumulative > 0 ? r.target - cumulative : r.sample;
+    if (own[i] > 0 && below >= error * r.sample && after - r.target >= error * r.sample) {
+      r.drawn = token + i;
+      r.drawn_logit = logits[token + i];
+      r.by_host = false;
+    }
+    cumulative = after;
+  }
+  __syncthreads();
+}
+
 __global__ void __launch_bounds__(kThreads) predict_kernel(PredictArguments a) {
+  wait_for_previous();
   __shared__ double scratch[kThreads];
   __shared__ std::uint64_t keys[kMostListed];
   __shared__ float maxima[kMostGroups];
@@ -179,7 +314,8 @@ __global__ void __launch_bounds__(kThreads) predict_kernel(PredictArguments a) {
   DevicePrediction& out = a.out[row];
   const float* logits = a.logits + row * a.stride;
   const int blocks = (a.n_vocab + kBlockLogits - 1) / kBlockLogits;
-  const int groups = (a.n_vocab + kGroupLogits - 1) / kGroupLogits;
+  const int group_logits = group_logits_of(a.n_vocab);
+  const int groups = (a.n_vocab + group_logits - 1) / group_logits;
   const BlockSums* sums = a.sums + row * blocks;
   if (spec.by_host != 0) {
     if (t == 0) out.status = DevicePrediction::kByHost;
@@ -223,14 +359,16 @@ __global__ void __launch_bounds__(kThreads) predict_kernel(PredictArguments a) {
   order[t] = descending(own_group);
   __syncthreads();
   sort(order, power_of_two(groups));
-  const std::uint32_t bound = order[min(kRanked, groups) - 1];
+  // Of fewer groups all logits are listed: there are no more than the list can hold.
+  const std::uint32_t bound = groups < kRanked ? ~0U : order[kRanked - 1];
   if (t == 0) r = {max, log(unit), sample, 0, 0, -1, 0, 0, 0, 0, false};
   __syncthreads();
-  for (int group = t / 32; group < groups; group += kThreads / 32) {
+  const int lanes = min(32, group_logits);
+  for (int group = t / lanes; group < groups; group += kThreads / lanes) {
     if (descending(maxima[group]) > bound) continue;
-    for (int i = 0; i < kGroupLogits / 32; ++i) {
-      const int token = group * kGroupLogits + i * 32 + t % 32;
-      if (token >= a.n_vocab) continue;
+    for (int i = t % lanes; i < group_logits; i += lanes) {
+      const int token = group * group_logits + i;
+      if (token >= a.n_vocab) break;
       const float z = logits[token];
       if (descending(z) > bound || !(z > -infinity())) continue;
       const int place = atomicAdd(&r.listed, 1);
@@ -269,114 +407,35 @@ __global__ void __launch_bounds__(kThreads) predict_kernel(PredictArguments a) {
     double confidence = 0;
     for (int i = 0; i < k; ++i) confidence -= static_cast<double>(logit_of(keys[i])) - max - r.log_unit;
     out.confidence = k > 0 ? static_cast<float>(confidence / k) : 0.0F;
-
     if (!(spec.sample_inverse > 0)) {
       r.drawn = static_cast<int>(keys[0]);
       r.drawn_logit = max;
-    } else if (cuts) {
-      // Where the ranking ends: as Sampler::cut_top has it.
-      const bool all = limited || listed < kRanked || listed == a.n_vocab;
-      const int count = limited ? min(ranked, spec.sample_top_k) : ranked;
-      double total = r.sample;
-      if (all) {
-        total = 0;
-        for (int i = 0; i < count; ++i) total += weights[i];
-      }
-      const double uncertainty = all ? 0.0 : kRoughError * total;
-      const double target = spec.top_p < 1 ? static_cast<double>(spec.top_p) * total : 1e300;
-      double cumulative = 0;
-      int kept = 0;
-      for (; kept < count; ++kept) {
-        const bool reached = cumulative >= target + uncertainty;
-        if (kept > 0 && (reached || weights[kept] < static_cast<double>(spec.min_p))) break;
-        if (kept > 0 && uncertainty > 0 && cumulative >= target - uncertainty) r.by_host = true;
-        cumulative += weights[kept];
-      }
-      if (!(kept < count || all || cumulative >= target + uncertainty)) r.by_host = true;
-      if (limited && spec.sample_top_k > kRanked) r.by_host = true;
-      r.kept = kept;
     }
   }
+  scratch[t] = t < blocks ? own_sample : 0;  // the blocks' weights
   __syncthreads();
-  if (r.by_host) {
-    if (t == 0) out.status = DevicePrediction::kByHost;
-    return;
-  }
 
-  const double u = static_cast<double>(spec.draw >> 11U) * 0x1.0p-53;
-  if (r.drawn < 0 && cuts) {
-    // In ascending order of tokens.
-    if (t < r.kept) {
-      int rank = 0;
-      for (int i = 0; i < r.kept; ++i)
-        rank += static_cast<std::uint32_t>(keys[i]) < static_cast<std::uint32_t>(keys[t]);
-      by_token[rank] = weights[t];
-      tokens_by_token[rank] = static_cast<std::uint32_t>(keys[t]);
-    }
-    __syncthreads();
-    if (t == 0) {
-      double total = 0;
-      for (int i = 0; i < r.kept; ++i) total += by_token[i];
-      double cumulative = 0;
-      int drawn = 0;
-      double margin = total;
-      for (int i = 0; i < r.kept; ++i) {
-        const double before = cumulative;
-        cumulative += by_token[i];
-        if (by_token[i] > 0) drawn = i;
-        if (cumulative > u * total) {
-          margin = fmin(cumulative - u * total, u * total - before + (before == 0 ? total : 0));
-          break;
-        }
+  // Twice: with the sums there are, and where those cannot tell, with exact ones.
+  for (int attempt = 0; attempt < 2 && r.drawn < 0; ++attempt) {
+    const bool exact = attempt == 1;
+    if (exact) {
+      weigh_blocks(logits, a.n_vocab, blocks, max, spec.sample_inverse, scratch);
+      if (t == 0) {
+        r.sample = 0;
+        for (int i = 0; i < blocks; ++i) r.sample += scratch[i];
+        r.by_host = false;
       }
-      r.by_host = margin < 1e-12 * total;  // exp() may differ in its last bits
-      r.drawn = static_cast<int>(tokens_by_token[drawn]);
-      r.drawn_logit = logits[r.drawn];
-    }
-    __syncthreads();
-  } else if (r.drawn < 0) {
-    // The block that it falls into, then the token.
-    scratch[t] = t < blocks ? own_sample : 0;
-    __syncthreads();
-    if (t == 0) {
-      r.target = u * r.sample;
-      double cumulative = 0;
-      int block = 0;
-      for (; block + 1 < blocks && cumulative + scratch[block] <= r.target; ++block) cumulative += scratch[block];
-      r.block = block;
-      r.before = cumulative;
-    }
-    __syncthreads();
-    // Two logits a thread.
-    const int token = r.block * kBlockLogits + 2 * t;
-    double own_weights[2] = {};
-    for (int i = 0; i < 2; ++i) {
-      if (token + i < a.n_vocab && logits[token + i] > -infinity()) {
-        own_weights[i] = exp((static_cast<double>(logits[token + i]) - max) * spec.sample_inverse);
-      }
-    }
-    __syncthreads();
-    scratch[t] = own_weights[0] + own_weights[1];
-    __syncthreads();
-    for (int n = 1; n < kThreads; n *= 2) {
-      const double add = t >= n ? scratch[t - n] : 0;
-      __syncthreads();
-      scratch[t] += add;
       __syncthreads();
     }
-    double cumulative = r.before + (t > 0 ? scratch[t - 1] : 0);
-    for (int i = 0; i < 2; ++i) {
-      const double after = cumulative + own_weights[i];
-      if (own_weights[i] > 0 && cumulative <= r.target && after > r.target) {
-        r.drawn = token + i;
-        r.drawn_logit = logits[token + i];
-        // Below the first token there is nothing to be confused with.
-        const double below_it = cumulative > 0 ? r.target - cumulative : r.sample;
-        r.by_host = fmin(below_it, after - r.target) < kRoughError * r.sample;
-      }
-      cumulative = after;
+    const double error = exact ? kExactError : kRoughError;
+    if (!cuts) {
+      draw_from_blocks(logits, a.n_vocab, blocks, spec, error, scratch, r);
+      continue;
     }
+    if (t == 0) cut_ranking(weights, ranked, listed, limited, spec, error, r);
     __syncthreads();
+    if (!r.by_host) draw_from_ranking(keys, weights, logits, spec, by_token, tokens_by_token, r);
+    if (limited) break;  // exact as it is
   }
   if (t != 0) return;
   if (r.drawn < 0 || r.by_host) {
@@ -391,8 +450,8 @@ __global__ void __launch_bounds__(kThreads) predict_kernel(PredictArguments a) {
 }  // namespace
 
 void predict(const PredictArguments& a, cudaStream_t stream) {
-  scan_kernel<<<dim3(blocks_of(a.n_vocab), a.rows), kScanThreads, 0, stream>>>(a);
-  predict_kernel<<<a.rows, kThreads, 0, stream>>>(a);
+  launch(scan_kernel, dim3(blocks_of(a.n_vocab), a.rows), kScanThreads, 0, stream, a);
+  launch(predict_kernel, a.rows, kThreads, 0, stream, a);
 }
 
 }  // namespace dts::native::cuda

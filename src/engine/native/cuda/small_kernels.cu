@@ -1,5 +1,6 @@
 // Embedding, norms, RoPE with the KV write, SwiGLU, copies of pages: all bound by memory, one pass each.
 #include "engine/native/cuda/kernels.h"
+#include "engine/native/cuda/launch.cuh"
 
 namespace dts::native::cuda {
 namespace {
@@ -13,6 +14,7 @@ __device__ float warp_sum(float value) {
 }
 
 __global__ void embed_kernel(const int* tokens, const bf16* embedding, float* residual, int width) {
+  wait_for_previous();
   const std::size_t row = blockIdx.x;
   const bf16* from = embedding + static_cast<std::size_t>(tokens[row]) * width;
   for (int i = threadIdx.x; i < width; i += blockDim.x) residual[row * width + i] = __bfloat162float(from[i]);
@@ -22,6 +24,7 @@ __global__ void embed_kernel(const int* tokens, const bf16* embedding, float* re
 template <int kQuads>
 __global__ void rms_norm_kernel(const float* residual, const int* select, const bf16* weight, float epsilon, bf16* out,
                                 int width) {
+  wait_for_previous();
   __shared__ float sums[kWarp];
   const std::size_t row = select != nullptr ? select[blockIdx.x] : blockIdx.x;
   const auto* from = reinterpret_cast<const float4*>(residual + row * width);
@@ -52,11 +55,24 @@ __global__ void rms_norm_kernel(const float* residual, const int* select, const 
   }
 }
 
+__global__ void turns_kernel(const int* positions, const float* frequencies, float amplitude, float2* turns,
+                             int pairs) {
+  wait_for_previous();
+  const std::size_t row = blockIdx.x;
+  for (int i = threadIdx.x; i < pairs; i += blockDim.x) {
+    float sine = 0;
+    float cosine = 0;
+    sincosf(static_cast<float>(positions[row]) * frequencies[i], &sine, &cosine);
+    turns[row * pairs + i] = make_float2(cosine * amplitude, sine * amplitude);
+  }
+}
+
 constexpr int kHeadsPerBlock = 4;
 constexpr int kMostPairs = 4;  // of a lane: heads of up to 256 elements
 
 // A warp a head.
 __global__ void rope_kernel(RopeArguments a) {
+  wait_for_previous();
   const int row = blockIdx.x;
   const int head = blockIdx.y * kHeadsPerBlock + threadIdx.x / kWarp;
   const int lane = threadIdx.x % kWarp;
@@ -110,11 +126,9 @@ __global__ void rope_kernel(RopeArguments a) {
       y *= scale * __bfloat162float(norm[at_second[k]]);
     }
     if (!is_value && pair < half) {
-      float sine = 0;
-      float cosine = 0;
-      sincosf(static_cast<float>(a.positions[row]) * a.frequencies[pair], &sine, &cosine);
-      const float turned = (x * cosine - y * sine) * a.amplitude;
-      y = (y * cosine + x * sine) * a.amplitude;
+      const float2 turn = a.turns[static_cast<std::size_t>(row) * half + pair];
+      const float turned = x * turn.x - y * turn.y;
+      y = y * turn.x + x * turn.y;
       x = turned;
     }
     to[at_first[k]] = __float2bfloat16(x);
@@ -123,6 +137,7 @@ __global__ void rope_kernel(RopeArguments a) {
 }
 
 __global__ void gated_silu_kernel(const float* gate_up, bf16* out, int inner) {
+  wait_for_previous();
   const int i = blockIdx.x * blockDim.x + threadIdx.x;  // of quads
   if (i >= inner / 4) return;
   const std::size_t row = blockIdx.y;
@@ -136,6 +151,7 @@ __global__ void gated_silu_kernel(const float* gate_up, bf16* out, int inner) {
 }
 
 __global__ void copy_kernel(bf16* keys, bf16* values, const Copy* copies, std::size_t pages, int page_elements) {
+  wait_for_previous();
   const Copy copy = copies[blockIdx.x];
   bf16* cache = blockIdx.z == 0 ? keys : values;
   const std::size_t layer = blockIdx.y;
@@ -147,7 +163,7 @@ __global__ void copy_kernel(bf16* keys, bf16* values, const Copy* copies, std::s
 }  // namespace
 
 void embed(const int* tokens, const bf16* embedding, float* residual, int rows, int width, cudaStream_t stream) {
-  embed_kernel<<<rows, 256, 0, stream>>>(tokens, embedding, residual, width);
+  launch(embed_kernel, rows, 256, 0, stream, tokens, embedding, residual, width);
 }
 
 void rms_norm(const float* residual, const int* select, const bf16* weight, float epsilon, bf16* out, int rows,
@@ -155,28 +171,33 @@ void rms_norm(const float* residual, const int* select, const bf16* weight, floa
   constexpr int kThreads = 512;
   const int quads = (width / 4 + kThreads - 1) / kThreads;
   if (quads <= 1) {
-    rms_norm_kernel<1><<<rows, kThreads, 0, stream>>>(residual, select, weight, epsilon, out, width);
+    launch(rms_norm_kernel<1>, rows, kThreads, 0, stream, residual, select, weight, epsilon, out, width);
   } else if (quads <= 2) {
-    rms_norm_kernel<2><<<rows, kThreads, 0, stream>>>(residual, select, weight, epsilon, out, width);
+    launch(rms_norm_kernel<2>, rows, kThreads, 0, stream, residual, select, weight, epsilon, out, width);
   } else {
-    rms_norm_kernel<8><<<rows, kThreads, 0, stream>>>(residual, select, weight, epsilon, out, width);
+    launch(rms_norm_kernel<8>, rows, kThreads, 0, stream, residual, select, weight, epsilon, out, width);
   }
+}
+
+void compute_turns(const int* positions, const float* frequencies, float amplitude, float2* turns, int rows, int pairs,
+                   cudaStream_t stream) {
+  launch(turns_kernel, rows, 64, 0, stream, positions, frequencies, amplitude, turns, pairs);
 }
 
 void rope_and_store(const RopeArguments& a, cudaStream_t stream) {
   const int heads = a.heads + 2 * a.kv_heads;
   const dim3 grid(a.rows, (heads + kHeadsPerBlock - 1) / kHeadsPerBlock);
-  rope_kernel<<<grid, kHeadsPerBlock * kWarp, 0, stream>>>(a);
+  launch(rope_kernel, grid, kHeadsPerBlock * kWarp, 0, stream, a);
 }
 
 void gated_silu(const float* gate_up, bf16* out, int rows, int inner, cudaStream_t stream) {
   const dim3 grid((inner / 4 + 255) / 256, rows);
-  gated_silu_kernel<<<grid, 256, 0, stream>>>(gate_up, out, inner);
+  launch(gated_silu_kernel, grid, 256, 0, stream, gate_up, out, inner);
 }
 
 void copy_pages(bf16* keys, bf16* values, const Copy* copies, int n_copies, int layers, std::size_t pages,
                 int page_elements, cudaStream_t stream) {
-  copy_kernel<<<dim3(n_copies, layers, 2), 256, 0, stream>>>(keys, values, copies, pages, page_elements);
+  launch(copy_kernel, dim3(n_copies, layers, 2), 256, 0, stream, keys, values, copies, pages, page_elements);
 }
 
 }  // namespace dts::native::cuda

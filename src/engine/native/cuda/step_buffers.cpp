@@ -62,6 +62,7 @@ StepBuffers::StepBuffers(const Geometry& g, const StepSizes& s)
       copies(s.rows),
       residual(s.rows * size(g.width)),
       normed(s.rows * size(g.width)),
+      turns(s.rows * size(g.rope.rotated / 2)),
       qkv(s.rows * size(g.qkv_width())),
       queries(s.rows * size(g.q_width())),
       attended(s.rows * size(g.q_width())),

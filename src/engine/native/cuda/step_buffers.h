@@ -41,6 +41,7 @@ struct StepBuffers {
   DeviceBuffer<Copy> copies;                   // [rows]
   DeviceBuffer<float> residual;                // [rows, width]
   DeviceBuffer<bf16> normed;                   // [rows, width]
+  DeviceBuffer<float2> turns;                  // [rows, rotated / 2]
   DeviceBuffer<float> qkv;                     // [rows, qkv_width]
   DeviceBuffer<bf16> queries;                  // [rows, q_width]
   DeviceBuffer<bf16> attended;                 // [rows, q_width]
