@@ -39,10 +39,12 @@ void add_remote_options(CLI::App& app, RemoteFlags& flags) {
             [&](const std::string& text) { flags.api_key_variable = text; });
   add_value(app, "--served-model", "NAME", "the model to ask for (default: the first the server has)",
             [&](const std::string& text) { flags.served_model = text; });
-  add_value(app, "--tokenizer", "FILE", "GGUF of the same model, for its vocabulary and template (default: the server's)",
+  add_value(app, "--tokenizer", "FILE",
+            "GGUF of the same model, for its vocabulary and template (default: the server's)",
             [&](const std::string& text) { flags.tokenizer = text; });
-  add_value(app, "--candidates", "N", "log-probabilities to ask for a token (default 20; openai: 5)",
-            [&](const std::string& text) { flags.candidates = static_cast<int>(parse_integer("--candidates", text, 1)); });
+  add_value(
+      app, "--candidates", "N", "log-probabilities to ask for a token (default 20; openai: 5)",
+      [&](const std::string& text) { flags.candidates = static_cast<int>(parse_integer("--candidates", text, 1)); });
   add_value(app, "--stall-timeout", "SECONDS", "without a token, then a branch is asked for elsewhere (default 60)",
             [&](const std::string& text) { flags.stall_timeout = parse_wait("--stall-timeout", text); });
   add_value(app, "--first-token-timeout", "SECONDS", "the same before a request's first token (default 300)",
