@@ -310,6 +310,14 @@ bool same_option(std::string_view option, std::string_view other, std::size_t& b
   return other == option.substr(1, 1) || Comparison(budget).same(value, other);
 }
 
+// 3 mod 5 where the other only says 3: whoever was asked for the remainder has named it.
+bool same_residue(std::string_view residue, std::string_view other, std::size_t& budget) {
+  const std::size_t mod = residue.find(" mod ");
+  if (mod == std::string_view::npos || other.find(" mod ") != std::string_view::npos) return false;
+  const std::optional<Value> value = evaluate(other);
+  return value && value->constant && Comparison(budget).same(trim(residue.substr(0, mod)), other);
+}
+
 // 50% is 50 to some and 0.5 to others.
 bool same_percentage(std::string_view percentage, std::string_view other) {
   const std::optional<Value> of_percentage = evaluate(percentage);
@@ -334,7 +342,8 @@ bool equivalent_within(std::string_view a, std::string_view b, std::size_t& budg
     std::swap(a, b);
   }
   return Comparison(budget).same(normal_a, normal_b) || same_option(normal_a, normal_b, budget) ||
-         same_option(normal_b, normal_a, budget) || same_equation(normal_a, b, normal_b, budget) ||
+         same_option(normal_b, normal_a, budget) || same_residue(normal_a, normal_b, budget) ||
+         same_residue(normal_b, normal_a, budget) || same_equation(normal_a, b, normal_b, budget) ||
          same_equation(normal_b, a, normal_a, budget);
 }
 
