@@ -13,6 +13,7 @@
 #include "cli/interrupt.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
+#include "cli/truncation_bench_command.h"
 #include "dts/error.h"
 #include "engine/random/random_model.h"
 
@@ -28,6 +29,7 @@ struct BenchFlags {
   bool gpu = false;
   bench::GpuBenchOptions gpu_bench;
   bool json = false;
+  TruncationFlags truncation;
 };
 
 std::vector<int> parse_list(const std::string& flag, const std::string& text, int least, int most) {
@@ -137,6 +139,7 @@ int bench_gpu(const BenchFlags& flags) {
 
 int bench(BenchFlags& flags) {
   if (flags.gpu) return bench_gpu(flags);
+  if (flags.truncation.chosen) return bench_truncation(flags.model, flags.truncation, flags.json, stop_if_interrupted);
   if (flags.model.context_size != 0) {
     throw usage_error("--ctx-size has no place here: the context is made for --private and --steps");
   }
@@ -195,6 +198,11 @@ void add_bench_command(CLI::App& app, int& exit_code) {
               std::istringstream stream(text);
               for (std::string item; std::getline(stream, item, ',');) flags->gpu_bench.geometries.push_back(item);
             });
+  command->add_flag("--truncation", flags->truncation.chosen,
+                    "how often a server's few log-probabilities would decide as this model's whole distribution does");
+  add_value(
+      *command, "--seen", "N,N,...", "with --truncation: log-probabilities that are seen (5,20,50,100)",
+      [flags](const std::string& text) { flags->truncation.candidates = parse_list("--seen", text, 1, 1 << 20); });
   command->add_flag("--json", flags->json, "one JSON document instead of the table");
   command->callback([flags, &exit_code] {
     const Interrupt interrupt;
