@@ -27,13 +27,15 @@
 
 namespace dts {
 
-// Text is not the search's business: these two functions are all it knows of it.
+// Text is not the search's business: these functions are all it knows of it.
 struct SearchText {
   std::function<bool(Token)> is_end;                             // does this token end a trajectory?
   std::function<std::string(std::span<const Token>)> answer_of;  // normalised answer; empty: none
   // Optional, asked after each token that is no end token: does the trajectory end here all the same (a stop string)?
   // `leaf` is its segment, whose last token is the new one.
   std::function<bool(const Tree&, SegmentId leaf)> ends_here = nullptr;
+  // Optional: which answers are one when votes are counted. None: those that are the same text.
+  SameAnswer same_answer = nullptr;
 };
 
 struct SearchOptions {
@@ -72,7 +74,10 @@ struct FinishedTrace {
   double mean_confidence = 0;
   double lowest_confidence = 0;  // lowest window mean, when the method has a retire rule; else the lowest token's
   bool warmup = false;           // one of those that set the retire rule's bar
-  std::string answer;            // normalised; empty: none found
+  std::string answer;            // normalised, as the first of its class had it (vote.h); empty: none found
+
+  // As far as its confidence goes; `bar` is the retire rule's, once set.
+  bool may_vote(std::optional<double> bar) const { return !bar || lowest_confidence >= *bar; }
 };
 
 // What the search cost. Every generated token is counted once, in the segment that holds it.
@@ -100,11 +105,12 @@ struct Account {
 
 struct Outcome {
   StopReason reason = StopReason::kRunning;
-  std::string error;                     // kFailed only
-  std::vector<FinishedTrace> finished;   // in order of finishing
-  std::vector<AnswerCount> votes;        // over `finished`, winner first
-  std::optional<std::size_t> winner;     // index into `finished`; none when nothing finished
-  SegmentId best_leaf = kNoSegment;      // the winner's leaf, or the most probable trajectory when nothing finished
+  std::string error;                    // kFailed only
+  std::vector<FinishedTrace> finished;  // in order of finishing
+  std::vector<AnswerCount> votes;       // over `finished`, winner first
+  std::optional<std::size_t> winner;    // index into `finished`; none when nothing finished, or nobody may vote
+  // The winner's leaf; without one the first that finished, or the most probable trajectory when none has.
+  SegmentId best_leaf = kNoSegment;
   std::optional<double> confidence_bar;  // the retire rule's, once set
   Account account;
 
@@ -244,6 +250,7 @@ class Search {
   StopReason reason_ = StopReason::kRunning;
   std::string error_;  // its options named by option_name()
   std::vector<FinishedTrace> finished_;
+  AnswerClasses answers_;  // of `finished_`
   Account account_;
 };
 

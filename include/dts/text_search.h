@@ -22,6 +22,7 @@ using AnswerReader = std::function<std::string(std::string_view text)>;
 
 struct TextSearchOptions {
   AnswerReader read_answer = nullptr;  // default: extract_answer (answer.h)
+  SameAnswer same_answer = nullptr;    // which answers are one vote; default: equivalent (answer.h)
   // A trajectory ends where its text comes to one of these, each non-empty; what it votes for stands before it. They
   // are looked for in what follows the thinking, never in the thinking itself.
   std::vector<std::string> stop = {};

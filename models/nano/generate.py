@@ -1,6 +1,6 @@
 """Writes the data: the held-out problems as JSONL and the training corpus as token shards.
 
-    python3 generate.py bench                      nano-bench.jsonl and nano-bench-mini.jsonl, beside this file
+    python3 generate.py bench                      nano-bench.jsonl, nano-bench-mini.jsonl and nano-plain.jsonl, beside it
     python3 generate.py corpus OUT [documents]     shards of token ids for train.py
     python3 generate.py check [documents]          counts training questions that are also held out: must be none
 
@@ -26,6 +26,8 @@ NO_LOSS = 0x8000         # set on a token that the model is not trained to predi
 
 BENCH_MIX = {"easy": 80, "medium": 70, "hard": 50}
 MINI_MIX = {"easy": 12, "medium": 10, "hard": 8}
+# No traps: what goes wrong is a slip of the final sum, which another try mends and a decision does not.
+PLAIN_MIX = {"easy": 100}
 
 # The prompt suffix that evaluation harnesses add for reasoning models; some training questions carry it.
 REQUEST = "Please reason step by step, and put your final answer within \\boxed{}."
@@ -65,7 +67,7 @@ def write_bench():
     mini = []
     for difficulty, count in MINI_MIX.items():
         mini += [r for r in bench if r["difficulty"] == difficulty][:count]
-    for name, data in (("nano-bench", bench), ("nano-bench-mini", mini)):
+    for name, data in (("nano-bench", bench), ("nano-bench-mini", mini), ("nano-plain", list(rows("nano-plain", PLAIN_MIX)))):
         with open(os.path.join(HERE, name + ".jsonl"), "w") as f:
             for row in data:
                 f.write(json.dumps(row) + "\n")

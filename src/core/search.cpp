@@ -78,7 +78,7 @@ void Plan::clear() {
 }
 
 Search::Search(std::vector<Token> prompt, SearchOptions options, SearchText text, int n_vocab)
-    : prompt_(std::move(prompt)), options_(std::move(options)), text_(std::move(text)) {
+    : prompt_(std::move(prompt)), options_(std::move(options)), text_(std::move(text)), answers_(text_.same_answer) {
   validate(options_, n_vocab);
   if (prompt_.empty()) throw usage_error("the prompt is empty: it must be at least one token");
   const BranchRule& rule = options_.method.branch;
@@ -205,6 +205,18 @@ bool decided(const BranchRule& rule, const Prediction& prediction) {
   return true;
 }
 
+// How many of the first K tokens are probable enough to be children.
+int worthy_candidates(const BranchRule& rule, const Prediction& prediction) {
+  const std::size_t most = std::min<std::size_t>(prediction.top.size(), static_cast<std::size_t>(rule.k));
+  if (rule.min_p <= 0) return static_cast<int>(most);
+  std::size_t n = 0;
+  const auto share = [&](std::size_t i) {
+    return std::exp(static_cast<double>(prediction.top[i].logprob) - static_cast<double>(prediction.top[0].logprob));
+  };
+  while (n < most && (n == 0 || share(n) >= rule.min_p)) ++n;
+  return static_cast<int>(n);
+}
+
 }  // namespace
 
 // 0: no decision token, sample. 1 with K = 1: a decision token that takes its most probable token. More: split.
@@ -213,12 +225,12 @@ int Search::children_of(const Prediction& prediction) {
   if (!rule.enabled) return 0;
   if (!decided(rule, prediction)) ++account_.undecided;
   if (!rule.is_decision(prediction.entropy, prediction.varentropy)) return 0;
-  const int candidates =
-      static_cast<int>(std::min<std::size_t>(prediction.top.size(), static_cast<std::size_t>(rule.k)));
+  const int candidates = worthy_candidates(rule, prediction);
   if (rule.k == 1 || candidates == 0) return candidates;
+  if (candidates == 1 && rule.min_p > 0) return 0;  // nothing to decide: sample
   const bool closed = room_ <= 0 || (frozen_ && rule.freeze == Freeze::kPermanent);
   const int n = closed ? 0 : std::min(candidates, room_ + 1);
-  if (n < rule.k) ++account_.capped_decisions;
+  if (n < candidates) ++account_.capped_decisions;
   return n;
 }
 
@@ -275,7 +287,7 @@ bool Search::extend(Branch& branch, const TokenRecord& record) {
   std::string answer;
   heed([&] {
     ends = text_.is_end(record.token) || (text_.ends_here && text_.ends_here(tree_, branch.leaf));
-    if (ends) answer = text_.answer_of(tree_.tokens_of(branch.leaf));
+    if (ends) answer = answers_.class_of(text_.answer_of(tree_.tokens_of(branch.leaf)));
   });
   if (ends) {
     tree_.close(branch.leaf, SegmentState::kFinished);
@@ -306,7 +318,7 @@ bool Search::needs_statistics() const {
   const bool frozen_for_good = frozen_ && method.branch.freeze == Freeze::kPermanent;
   if (method.branch.enabled && !frozen_for_good) return true;
   return options_.top_k > 0 || method.retire.enabled || method.select == SelectRule::kMaxConfidence ||
-         method.select == SelectRule::kWeightedMajority || method.select == SelectRule::kMaxMeanLogprob;
+         method.select == SelectRule::kWeightedMajority || method.select == SelectRule::kMaxLogprob;
 }
 
 void Search::plan_feeds() {
@@ -394,9 +406,9 @@ std::vector<Ballot> Search::ballots() const {
   std::vector<Ballot> ballots;
   ballots.reserve(finished_.size());
   for (const FinishedTrace& trace : finished_) {
-    // A warm-up trajectory below the bar it helped to set would have been given up: it does not vote either.
-    const bool below = bar_ && trace.warmup && trace.lowest_confidence < *bar_;
-    ballots.push_back({trace.answer, trace.length, below ? 0.0 : (weighted ? trace.lowest_confidence : 1.0)});
+    // Also where no window ever filled: the mean of a short trajectory is its lowest.
+    const double weight = weighted ? trace.lowest_confidence : 1.0;
+    ballots.push_back({trace.answer, trace.length, trace.may_vote(bar_) ? weight : 0.0});
   }
   return ballots;
 }
@@ -425,7 +437,7 @@ std::vector<SegmentId> Search::live_leaves() const {
 
 namespace {
 
-std::optional<std::size_t> select(SelectRule rule, std::span<const FinishedTrace> finished,
+std::optional<std::size_t> select(const Method& method, std::span<const FinishedTrace> finished,
                                   std::span<const AnswerCount> votes) {
   if (finished.empty()) return std::nullopt;
   const auto best_by = [&](auto score) {
@@ -433,15 +445,20 @@ std::optional<std::size_t> select(SelectRule rule, std::span<const FinishedTrace
                                        [&](const auto& a, const auto& b) { return score(a) < score(b); });
     return static_cast<std::size_t>(best - finished.begin());
   };
-  switch (rule) {
+  switch (method.select) {
     case SelectRule::kFirst:
       return 0;
     case SelectRule::kMajority:
-    case SelectRule::kWeightedMajority:
       // Nobody voted: no answer was found in any trace. The first to finish is as good as the paper's rule gets.
       return votes.empty() ? 0 : static_cast<std::size_t>(votes.front().shortest);
-    case SelectRule::kMaxMeanLogprob:
-      return best_by([](const FinishedTrace& trace) { return trace.mean_logprob; });
+    case SelectRule::kWeightedMajority:
+      // As DeepConf's released code: whoever is below the bar stands for nothing.
+      if (votes.empty()) return std::nullopt;
+      return static_cast<std::size_t>(votes.front().shortest);
+    case SelectRule::kMaxLogprob:
+      return best_by([&](const FinishedTrace& trace) {
+        return length_penalised(trace.mean_logprob * trace.length, trace.length, method.length_alpha);
+      });
     case SelectRule::kMaxConfidence:
       return best_by([](const FinishedTrace& trace) { return trace.mean_confidence; });
   }
@@ -487,8 +504,10 @@ Outcome Search::outcome() const {
   outcome.finished = finished_;
   outcome.votes = count_votes(ballots());
   outcome.confidence_bar = bar_;
-  outcome.winner = select(options_.method.select, finished_, outcome.votes);
-  outcome.best_leaf = outcome.winner ? finished_[*outcome.winner].leaf : most_probable_leaf(tree_);
+  outcome.winner = select(options_.method, finished_, outcome.votes);
+  outcome.best_leaf = outcome.winner       ? finished_[*outcome.winner].leaf
+                      : !finished_.empty() ? finished_.front().leaf
+                                           : most_probable_leaf(tree_);
 
   outcome.account = account();
   return outcome;

@@ -19,6 +19,7 @@ std::shared_ptr<Search> make_text_search(const Vocabulary& vocabulary, const Cha
   }
   const ReplyTextOptions reading{how.split_thinking, prompt.opens_thinking, how.stop};
   SearchText text;
+  text.same_answer = how.same_answer ? std::move(how.same_answer) : SameAnswer(equivalent);
   text.is_end = [&vocabulary](Token token) { return vocabulary.is_end(token); };
   text.answer_of = [&vocabulary, reading, read = std::move(how.read_answer)](std::span<const Token> tokens) {
     if (!reading.stop.empty()) {
