@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "core/fair_queue.h"
 #include "dts/error.h"
 
 namespace dts {
@@ -40,10 +41,11 @@ struct Scheduler::Running {
   Job job;
   std::vector<BranchId> branches;  // the search's slot -> the engine's branch; kClosed where none is open
   std::size_t prefilled = 0;       // prompt tokens in the engine
-  std::int64_t kv_tokens = 0;      // reserved
+  Claim claim;                     // reserved while it runs
   bool decoding = false;
   bool placed = false;         // the plan's releases and forks are done: an interrupted step only feeds again
   std::size_t first_feed = 0;  // where its feeds start in the step being made
+  StopReason unadmitted = StopReason::kRunning;  // why it left the queue without having run
   Clock::time_point submitted, admitted, started;
 
   static constexpr BranchId kClosed = -1;
@@ -55,6 +57,9 @@ struct Scheduler::Running {
   Clock::time_point deadline() const {
     return admitted + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(job.max_seconds));
   }
+  bool late(Clock::time_point now) const {
+    return job.max_queue_seconds > 0 && seconds_between(submitted, now) >= job.max_queue_seconds;
+  }
   Footprint footprint() const {
     return {.branches = search().max_live(),
             .prompt_tokens = static_cast<int>(search().prompt().size()),
@@ -62,7 +67,11 @@ struct Scheduler::Running {
   }
 };
 
-Scheduler::Scheduler(Engine& engine) : engine_(engine) {}
+Scheduler::Scheduler(Engine& engine, const SchedulerOptions& options)
+    : engine_(engine),
+      order_(std::make_unique<FairQueue>(Room{.branches = engine.info().max_branches,
+                                              .tokens = engine.info().kv_tokens,
+                                              .lane = std::min(options.small_lane, engine.info().max_branches - 1)})) {}
 
 Scheduler::~Scheduler() {
   for (const auto& running : running_) release_all(*running);
@@ -86,12 +95,15 @@ JobId Scheduler::submit(Job job) {
   }
   auto running = std::make_unique<Running>();
   running->job = std::move(job);
-  running->kv_tokens = engine_.kv_tokens_of(running->footprint());
+  running->claim = {.owner = running->job.owner,
+                    .branches = running->search().max_live(),
+                    .tokens = engine_.kv_tokens_of(running->footprint())};
   running->submitted = Clock::now();
   const std::scoped_lock lock(mutex_);
   running->id = next_id_++;
   const JobId id = running->id;
-  queue_.push_back(std::move(running));
+  order_->push(id, running->claim);
+  queue_.emplace(id, std::move(running));
   return id;
 }
 
@@ -123,15 +135,18 @@ void Scheduler::run() {
   }
 }
 
-// A search alone in the engine is always welcome: it may never need all that it could.
-bool Scheduler::fits(const Running& running) const {
-  const EngineInfo& info = engine_.info();
-  if (reserved_branches_ + running.search().max_live() > info.max_branches) return false;
-  return info.kv_tokens <= 0 || reserved_branches_ == 0 || reserved_tokens_ + running.kv_tokens <= info.kv_tokens;
+// Stopping runs callbacks, which may call back into the scheduler: never under the lock.
+void Scheduler::end_queued(std::span<const std::unique_ptr<Running>> never_ran) {
+  for (const auto& running : never_ran) {
+    running->search().stop(running->unadmitted);
+    JobTimes times;
+    times.queued = seconds_between(running->submitted, Clock::now());
+    if (running->job.on_done) regardless([&] { running->job.on_done(times); });
+  }
 }
 
-// Applies cancellations, then moves searches from the queue into the engine while there is room for all they may ever
-// have. Strictly first come, first served: a wide search at the head is not overtaken, so it cannot starve.
+// Applies cancellations and the time limits of those that wait, then moves searches from the queue into the engine
+// while there is room for all they may ever have.
 void Scheduler::admit() {
   std::vector<JobId> cancelled;
   std::vector<std::unique_ptr<Running>> never_ran;
@@ -139,20 +154,24 @@ void Scheduler::admit() {
     const std::scoped_lock lock(mutex_);
     cancelled.swap(cancelled_);
     for (const JobId id : cancelled) {
-      const auto queued = std::find_if(queue_.begin(), queue_.end(), [&](const auto& r) { return r->id == id; });
-      if (queued == queue_.end()) continue;
-      never_ran.push_back(std::move(*queued));
-      queue_.erase(queued);
+      if (const auto queued = queue_.find(id); queued != queue_.end())
+        queued->second->unadmitted = StopReason::kCancelled;
+    }
+    const Clock::time_point now = Clock::now();
+    for (auto queued = queue_.begin(); queued != queue_.end();) {
+      Running& running = *queued->second;
+      if (running.unadmitted == StopReason::kRunning && running.late(now)) running.unadmitted = StopReason::kTimeBudget;
+      if (running.unadmitted == StopReason::kRunning) {
+        ++queued;
+        continue;
+      }
+      order_->erase(queued->first);
+      never_ran.push_back(std::move(queued->second));
+      queued = queue_.erase(queued);
     }
     running_count_ = running_.size() + never_ran.size();
   }
-  // Stopping runs callbacks, which may call back into the scheduler: never under the lock.
-  for (const auto& running : never_ran) {
-    running->search().stop(StopReason::kCancelled);
-    JobTimes times;
-    times.queued = seconds_between(running->submitted, Clock::now());
-    if (running->job.on_done) regardless([&] { running->job.on_done(times); });
-  }
+  end_queued(never_ran);
   for (const auto& running : running_) {
     if (std::find(cancelled.begin(), cancelled.end(), running->id) != cancelled.end()) {
       running->search().stop(StopReason::kCancelled);
@@ -161,11 +180,11 @@ void Scheduler::admit() {
   retire_done();
 
   const std::scoped_lock lock(mutex_);
-  while (!queue_.empty() && fits(*queue_.front())) {
-    reserved_branches_ += queue_.front()->search().max_live();
-    reserved_tokens_ += queue_.front()->kv_tokens;
-    running_.push_back(std::move(queue_.front()));
-    queue_.pop_front();
+  running_.reserve(running_.size() + queue_.size());
+  while (const auto id = order_->next()) {
+    const auto queued = queue_.find(*id);
+    running_.push_back(std::move(queued->second));
+    queue_.erase(queued);
     running_.back()->admitted = Clock::now();
   }
   running_count_ = running_.size();
@@ -335,13 +354,13 @@ void Scheduler::retire_done() {
   for (auto& running : running_) {
     if (!running->done()) continue;
     release_all(*running);
-    reserved_branches_ -= running->search().max_live();
-    reserved_tokens_ -= running->kv_tokens;
     done.push_back(std::move(running));
   }
   if (!done.empty()) {
     std::erase(running_, nullptr);
     prefill_turn_ = 0;
+    const std::scoped_lock lock(mutex_);
+    for (const auto& running : done) order_->give_back(running->claim);
   }
   for (const auto& running : done) {
     const Clock::time_point now = Clock::now();
