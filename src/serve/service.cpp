@@ -42,14 +42,6 @@ ServiceOptions with_possible_limits(ServiceOptions options) {
   return options;
 }
 
-std::size_t longest_piece(const Vocabulary& vocabulary) {
-  std::size_t longest = 1;
-  for (Token token = 0; token < vocabulary.size(); ++token) {
-    longest = std::max(longest, vocabulary.piece(token, /*special=*/true).size());
-  }
-  return longest;
-}
-
 bool is_json(std::string_view content_type) {
   return lower_case(trim(content_type.substr(0, content_type.find(';')))) == "application/json";
 }
@@ -61,7 +53,6 @@ Service::Service(ServiceOptions options, Engine& engine, const Vocabulary& vocab
       access_(options_.access),
       engine_(engine),
       vocabulary_(vocabulary),
-      longest_piece_(longest_piece(vocabulary)),
       store_(options_.limits.kept_runs, options_.limits.kept_bytes),
       workers_(kWorkers),
       loop_(engine) {}

@@ -110,7 +110,6 @@ class Service {
   const Access access_;
   Engine& engine_;
   const Vocabulary& vocabulary_;
-  const std::size_t longest_piece_;  // bytes that a token stands for at most
   Metrics metrics_;
   RunStore store_;
   std::atomic<bool> draining_ = false;

@@ -108,10 +108,12 @@ void Service::check_bytes(const CompletionRequest& request) const {
   for (const ChatMessage& message : request.messages) bytes += message.role == "user" ? count(message.content) : 0;
   if (const auto* text = std::get_if<std::string>(&request.text)) bytes += count(*text);
   const auto context = static_cast<std::size_t>(engine_.info().context_length);
-  if (bytes <= context * longest_piece_) return;
+  if (bytes <= context) return;  // a token is a byte at least
+  const std::size_t longest = vocabulary_.longest_piece();
+  if (longest == 0 || bytes <= context * longest) return;
   throw ApiError(400,
                  fmt::format("the prompt has {} tokens at least, but the context holds {}: shorten it",
-                             (bytes + longest_piece_ - 1) / longest_piece_, context),
+                             (bytes + longest - 1) / longest, context),
                  prompt_field(request), "context_length_exceeded");
 }
 

@@ -93,9 +93,11 @@ class Runner {
                                     task.question->id, prompt->tokens.size(), inputs_.engine->info().context_length));
     }
     options.max_tokens = std::min(options.max_tokens, room);
-    auto search = make_text_search(vocabulary, *prompt, options, [this, &task, prompt](std::string_view text) {
+    TextSearchOptions reading;
+    reading.read_answer = [this, &task, prompt](std::string_view text) {
       return inputs_.grading.vote(*task.question, text, prompt->opens_thinking);
-    });
+    };
+    auto search = make_text_search(vocabulary, *prompt, options, std::move(reading));
     Job job;
     job.search = search;
     job.on_done = [this, &task, prompt, search](const JobTimes& times) {

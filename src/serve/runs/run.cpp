@@ -3,8 +3,6 @@
 #include <exception>
 #include <utility>
 
-#include "dts/answer.h"
-
 namespace dts::serve {
 
 std::string_view to_string(RunState state) {
@@ -31,17 +29,10 @@ Run::Run(RunOptions options, const Vocabulary& vocabulary, const EngineInfo& eng
 Run::~Run() = default;
 
 std::shared_ptr<Search> Run::make_search() {
-  SearchText text;
-  text.is_end = [this](Token token) { return vocabulary_.is_end(token); };
-  text.answer_of = [this](std::span<const Token> tokens) {
-    ReplyText reader(options_.text);
-    for (const Token token : tokens) reader.feed(shown_piece(vocabulary_, token));
-    return extract_answer(reader.kept(), options_.prompt.opens_thinking);
-  };
-  if (!options_.text.stop.empty()) {
-    text.ends_here = [this](const Tree& tree, SegmentId leaf) { return stops_at(tree, leaf); };
-  }
-  return std::make_shared<Search>(options_.prompt.tokens, options_.search, std::move(text), vocabulary_.size());
+  TextSearchOptions text;
+  text.stop = options_.text.stop;
+  text.split_thinking = options_.text.split_thinking;
+  return make_text_search(vocabulary_, options_.prompt, options_.search, std::move(text));
 }
 
 Job Run::job() {
@@ -59,18 +50,6 @@ Job Run::job() {
   return job;
 }
 
-bool Run::stops_at(const Tree& tree, SegmentId leaf) {
-  const Segment& segment = tree.segment(leaf);
-  auto reader = stop_readers_.find(leaf);
-  if (reader == stop_readers_.end()) {
-    const auto parent = stop_readers_.find(segment.parent);
-    reader =
-        stop_readers_.emplace(leaf, parent == stop_readers_.end() ? ReplyText(options_.text) : parent->second).first;
-  }
-  reader->second.feed(shown_piece(vocabulary_, segment.tokens.back().token));
-  return reader->second.stopped();
-}
-
 void Run::on_predictions(std::span<const Prediction> predictions) {
   const std::vector<SegmentId> leaves = search_->live_leaves();
   tops_.resize(search_->tree().segments().size());
@@ -83,15 +62,12 @@ void Run::on_event(const SearchEvent& event) {
   if (untellable_) return;
   try {
     switch (event.type) {
-      case SearchEvent::Type::kBranch:
-        stop_readers_.erase(event.segment);
-        break;
       case SearchEvent::Type::kFinish:
       case SearchEvent::Type::kExhaust:
       case SearchEvent::Type::kRetire:
-        stop_readers_.erase(event.segment);
         ended_ = true;
         break;
+      case SearchEvent::Type::kBranch:
       case SearchEvent::Type::kStep:
       case SearchEvent::Type::kDone:
         break;
@@ -183,7 +159,6 @@ void Run::on_done(const JobTimes& times) {
   tree_events_.reset();
   search_.reset();
   tops_ = {};
-  stop_readers_.clear();
   listeners_.notify();
 }
 
