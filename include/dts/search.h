@@ -162,6 +162,7 @@ class Search {
   void abandon(std::string error);
 
   bool done() const { return reason_ != StopReason::kRunning; }
+  StopReason reason() const { return reason_; }
   int step() const { return account_.steps; }
   int live() const { return static_cast<int>(live_.size()); }
   const Tree& tree() const { return tree_; }

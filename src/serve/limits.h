@@ -27,13 +27,17 @@ struct Limits {
   int branch_k = 16;
   int votes = 1024;  // and samples: a method that starts one for each is bounded by `branches`, too
   double seconds = 600;
-  int choices = 8;  // n
+  double queue_seconds = 300;                           // until a question starts
+  std::int64_t request_bytes = std::int64_t{1} << 30U;  // that all of its choices may take at most
+  int choices = 8;                                      // n
   int stop_strings = 4;
   std::size_t stop_bytes = 256;  // of one stop string
   int top_logprobs = 20;
 
   // Of all together.
   int runs = 128;                                    // queued or running; a request with n choices is n runs
+  int key_runs = 0;                                  // of those, a key's; 0: half of them where there are several keys
+  int small_lane = 0;                                // branches of the engine for requests that want no more
   int event_streams = 64;                            // open at once
   std::size_t kept_runs = 64;                        // trees of runs that are done
   std::size_t kept_bytes = std::size_t{256} << 20U;  // of those

@@ -38,7 +38,14 @@ HttpResponse json_response(const Json& json) {
 
 // What can never be is not promised.
 ServiceOptions with_possible_limits(ServiceOptions options) {
-  options.limits.choices = std::min(options.limits.choices, options.limits.runs);
+  Limits& limits = options.limits;
+  if (limits.key_runs == 0) {
+    // One key must not fill the queue of the others.
+    const bool several = options.access.keys.size() + options.access.admin_keys.size() > 1;
+    limits.key_runs = several ? std::max(1, limits.runs / 2) : limits.runs;
+  }
+  limits.key_runs = std::min(limits.key_runs, limits.runs);
+  limits.choices = std::min(limits.choices, limits.key_runs);
   return options;
 }
 
@@ -54,8 +61,9 @@ Service::Service(ServiceOptions options, Engine& engine, const Vocabulary& vocab
       engine_(engine),
       vocabulary_(vocabulary),
       store_(options_.limits.kept_runs, options_.limits.kept_bytes),
+      places_(options_.limits.runs, options_.limits.key_runs),
       workers_(kWorkers),
-      loop_(engine) {}
+      loop_(engine, {.small_lane = options_.limits.small_lane}) {}
 
 Service::~Service() {
   workers_.stop();
@@ -104,6 +112,7 @@ Service::Routed Service::route(const HttpRequest& request, Handled& handled) {
     return ready(std::move(response));
   }
   if (const auto refusal = access_.refuse(request)) return ready(*refusal);
+  const Caller caller = access_.caller(request).value_or(Caller{0, false});  // of /health, whoever it is
   if (path == "/v1/chat/completions" || path == "/v1/completions") {
     const bool chat = path == "/v1/chat/completions";
     handled.route = chat ? "chat_completions" : "completions";
@@ -112,7 +121,7 @@ Service::Routed Service::route(const HttpRequest& request, Handled& handled) {
       throw ApiError(415, "the body must be JSON: Content-Type: application/json", {}, "unsupported_media_type");
     }
     handled.id = new_id(chat ? "chatcmpl-" : "cmpl-");
-    return complete(request, chat ? CompletionKind::kChat : CompletionKind::kText, handled.id);
+    return complete(request, caller, chat ? CompletionKind::kChat : CompletionKind::kText, handled.id);
   }
   if (path == "/health") {
     handled.route = "health";
@@ -132,10 +141,16 @@ Service::Routed Service::route(const HttpRequest& request, Handled& handled) {
   if (path == kTrees) {
     handled.route = "trees";
     require_method(request, {"GET"});
-    return trees();
+    return trees(caller);
   }
   if (path.starts_with(std::string(kTrees) + "/")) {
-    return tree(request, percent_decoded(path.substr(kTrees.size() + 1)), handled);
+    return tree(request, caller, percent_decoded(path.substr(kTrees.size() + 1)), handled);
+  }
+  if (path.starts_with("/v1/")) {
+    throw ApiError(404,
+                   fmt::format("there is nothing at this path: this server has POST {}, POST {}, GET {} and GET {}",
+                               "/v1/chat/completions", "/v1/completions", kModels, kTrees),
+                   {}, "not_found");
   }
   handled.route = "page";
   return asset(request);
@@ -161,7 +176,7 @@ Service::Routed Service::metrics() const {
   HttpResponse response;
   response.content_type = "text/plain; version=0.0.4; charset=utf-8";
   response.body =
-      metrics_.text() + gauge("dts_runs_active", "Questions that are queued or being decoded.", active_.load()) +
+      metrics_.text() + gauge("dts_runs_active", "Questions that are queued or being decoded.", active_runs()) +
       gauge("dts_runs_queued", "Questions that wait for room in the engine.", queued) +
       gauge("dts_branches_live", "Branches being decoded.", live) +
       gauge("dts_trees_kept_bytes", "Memory of the trees of questions that are done.", store_.kept_bytes()) +

@@ -20,6 +20,7 @@
 #include "serve/limits.h"
 #include "serve/prometheus.h"
 #include "serve/runs/engine_loop.h"
+#include "serve/runs/places.h"
 #include "serve/runs/run_store.h"
 
 namespace dts::serve {
@@ -74,7 +75,9 @@ class Service {
   bool draining() const { return draining_; }
   // Of the runs there are and of those about to start.
   void cancel_all();
-  int active_runs() const { return active_; }
+  int active_runs() const { return places_.taken(); }
+  // Has it the key it needs? Where none is needed, everybody has.
+  bool knows(const HttpRequest& head) const { return access_.caller(head).has_value(); }
 
  private:
   using Routed = std::unique_ptr<Reply>;
@@ -84,12 +87,13 @@ class Service {
   // Errors become their responses.
   static std::unique_ptr<Reply> or_error(const std::function<std::unique_ptr<Reply>()>& make);
   Routed route(const HttpRequest& request, Handled& handled);
-  Routed complete(const HttpRequest& request, CompletionKind kind, const std::string& id);
+  Routed complete(const HttpRequest& request, const Caller& caller, CompletionKind kind, const std::string& id);
   // The slow part of it, on a worker.
   Routed begin(const CompletionRequest& asked, const std::string& id, const std::string& model, Admission& admission);
   std::shared_ptr<Run> start_run(RunOptions options);
-  // Throws when there is no room for so many more; else tells how many there are.
-  int check_queue(int runs) const;
+  void check_open() const;  // throws once the server shuts down
+  // What it may take is refused here, before any of it is allocated.
+  void check_cost(const CompletionRequest& request, const SearchOptions& search, std::size_t prompt_tokens) const;
   void check_bytes(const CompletionRequest& request) const;
   ChatPrompt make_prompt(const CompletionRequest& request) const;
   SearchOptions search_options(const CompletionRequest& request, std::size_t prompt_tokens) const;
@@ -100,8 +104,8 @@ class Service {
   Routed health() const;
   Routed metrics() const;
   Routed asset(const HttpRequest& request) const;
-  Routed trees() const;
-  Routed tree(const HttpRequest& request, const std::string& rest, Handled& handled);
+  Routed trees(const Caller& caller) const;
+  Routed tree(const HttpRequest& request, const Caller& caller, const std::string& rest, Handled& handled);
   Routed tree_file(const std::shared_ptr<Run>& run);
   Routed events(const HttpRequest& request, const std::shared_ptr<Run>& run);
   std::shared_ptr<OpenStream> open_stream();
@@ -113,7 +117,7 @@ class Service {
   Metrics metrics_;
   RunStore store_;
   std::atomic<bool> draining_ = false;
-  std::atomic<int> active_ = 0;  // runs that are queued or running
+  Places places_;
   std::shared_ptr<std::atomic<int>> event_streams_ = std::make_shared<std::atomic<int>>(0);
   std::mutex jobs_mutex_;              // guards what follows
   std::map<std::string, JobId> jobs_;  // of active runs

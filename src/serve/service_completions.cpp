@@ -12,6 +12,7 @@
 #include "serve/api/completion_reply.h"
 #include "serve/api/param.h"
 #include "serve/http/late_reply.h"
+#include "serve/runs/run_cost.h"
 #include "serve/service.h"
 #include "text/display.h"
 #include "text/utf8.h"
@@ -70,31 +71,40 @@ const char* prompt_field(const CompletionRequest& request) {
 class Service::Admission {
  public:
   // Throws ApiError when there are none.
-  Admission(Service& service, int runs) : service_(service) {
-    int active = service_.check_queue(runs);
-    while (!service_.active_.compare_exchange_weak(active, active + runs)) active = service_.check_queue(runs);
+  Admission(Service& service, const Caller& caller, int runs) : service_(service), owner_(caller.owner) {
+    service_.places_.take(owner_, runs);
     left_ = runs;
   }
-  ~Admission() { service_.active_ -= left_; }
+  ~Admission() {
+    if (left_ > 0) service_.places_.cancel(owner_, left_);
+  }
   Admission(const Admission&) = delete;
   Admission& operator=(const Admission&) = delete;
 
+  std::uint64_t owner() const { return owner_; }
   // A run has one of them, and gives it back when it is done.
   void take() { --left_; }
 
  private:
   Service& service_;
+  std::uint64_t owner_;
   int left_ = 0;
 };
 
-int Service::check_queue(int runs) const {
+void Service::check_open() const {
   if (draining()) throw ApiError(503, "the server is shutting down", {}, "shutting_down");
-  const int active = active_;
-  if (active + runs > options_.limits.runs) {
-    throw ApiError(429, fmt::format("{} questions are queued or running already: try again later", active), {},
-                   "too_many_requests");
-  }
-  return active;
+}
+
+void Service::check_cost(const CompletionRequest& request, const SearchOptions& search,
+                         std::size_t prompt_tokens) const {
+  const int kept = request.logprobs ? request.top_logprobs : 0;
+  const std::int64_t bytes = request.choices * most_bytes(search, prompt_tokens, kept);
+  if (bytes <= options_.limits.request_bytes) return;
+  throw ApiError(400,
+                 fmt::format("the request may take {} MiB: this server allows {}; lower max_tokens, max_total_tokens, "
+                             "the branches, window, top_logprobs or n",
+                             bytes >> 20U, options_.limits.request_bytes >> 20U),
+                 {}, "too_costly");
 }
 
 // Refuses what cannot fit into the context whatever its tokens are, so that nobody's long text is tokenized for
@@ -188,7 +198,7 @@ std::shared_ptr<Run> Service::start_run(RunOptions options) {
   auto run = std::make_shared<Run>(std::move(options), vocabulary_, engine_.info());
   Job job = run->job();
   job.on_done = [this, run, tell = std::move(job.on_done)](const JobTimes& times) {
-    --active_;  // before the client is told: its next request must find the place free
+    places_.give_back(run->owner(), 1);  // before the client is told: its next request must find the place free
     tell(times);
     finished(run);
   };
@@ -214,8 +224,10 @@ void Service::finished(const std::shared_ptr<Run>& run) {
   store_.retire(run);
 }
 
-Service::Routed Service::complete(const HttpRequest& request, CompletionKind kind, const std::string& id) {
-  check_queue(1);  // whoever has no chance is told before its body is looked at
+Service::Routed Service::complete(const HttpRequest& request, const Caller& caller, CompletionKind kind,
+                                  const std::string& id) {
+  check_open();
+  places_.check(caller.owner, 1);  // whoever has no chance is told before its body is looked at
   const nlohmann::json json = parse_json(request.body, options_.limits);
   std::string model = options_.model.id;
   const auto named = json.find("model");
@@ -232,7 +244,7 @@ Service::Routed Service::complete(const HttpRequest& request, CompletionKind kin
       kind == CompletionKind::kChat ? read_chat_request(json, options_.defaults, options_.limits)
                                     : read_text_request(json, options_.defaults, options_.limits));
   check_bytes(*asked);
-  const auto admission = std::make_shared<Admission>(*this, asked->choices);
+  const auto admission = std::make_shared<Admission>(*this, caller, asked->choices);
   if (prompt_bytes(*asked) <= kShortPrompt) return begin(*asked, id, model, *admission);
   auto reply = std::make_unique<LateReply>();
   workers_.post([this, asked, id, model, admission, promise = reply->promise()] {
@@ -245,11 +257,14 @@ Service::Routed Service::begin(const CompletionRequest& asked, const std::string
                                Admission& admission) {
   const ChatPrompt prompt = make_prompt(asked);
   const SearchOptions search = search_options(asked, prompt.tokens.size());
+  check_cost(asked, search, prompt.tokens.size());
   CompletionFormat format;
   format.title = {id, unix_seconds(), model, asked.kind};
   format.logprobs = asked.logprobs;
   format.include_usage = asked.include_usage;
   format.draining = &draining_;
+  // Whoever is in the queue now comes first.
+  format.retry_after = [this] { return places_.seconds_until_free(std::max(1, places_.taken())); };
   std::vector<std::shared_ptr<Run>> runs;
   try {
     for (int i = 0; i < asked.choices; ++i) {
@@ -260,6 +275,8 @@ Service::Routed Service::begin(const CompletionRequest& asked, const std::string
       options.search = search;
       options.search.seed += static_cast<std::uint64_t>(i);
       options.max_seconds = asked.decoding.max_seconds > 0 ? asked.decoding.max_seconds : options_.limits.seconds;
+      options.max_queue_seconds = options_.limits.queue_seconds;
+      options.owner = admission.owner();
       options.text = {asked.kind == CompletionKind::kChat, prompt.opens_thinking, asked.stop};
       options.top_logprobs = asked.logprobs ? asked.top_logprobs : 0;
       runs.push_back(start_run(std::move(options)));

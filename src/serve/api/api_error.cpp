@@ -48,8 +48,11 @@ HttpResponse error_response(const ApiError& error) {
   response.status = error.status();
   response.body = error_json(error.status(), error.what(), error.param(), error.code());
   response.headers = error.headers();
-  // Two seconds: about what a queued request takes to leave the queue of a busy server.
-  if (error.status() == 429 || error.status() == 503) response.headers.emplace_back("Retry-After", "2");
+  const auto told = [](const auto& header) { return header.first == "Retry-After"; };
+  const bool later = error.status() == 429 || error.status() == 503;
+  if (later && std::none_of(response.headers.begin(), response.headers.end(), told)) {
+    response.headers.emplace_back("Retry-After", "2");  // where nothing better is known
+  }
   return response;
 }
 

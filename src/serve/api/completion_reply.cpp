@@ -1,6 +1,7 @@
 #include "serve/api/completion_reply.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "serve/api/api_error.h"
@@ -9,10 +10,14 @@ namespace dts::serve {
 namespace {
 
 // A run that has nothing to give to its client.
-std::optional<ApiError> failure_of(const Outcome& outcome, const std::atomic<bool>& draining) {
+std::optional<ApiError> failure_of(const Run& run, const Outcome& outcome, const CompletionFormat& format) {
+  if (run.waited_in_vain()) {
+    return ApiError(503, "the queue is too long: the question waited as long as it may", {}, "queue_timeout")
+        .with_header("Retry-After", std::to_string(format.retry_after()));
+  }
   if (outcome.reason == StopReason::kFailed) return ApiError(500, "the decoding failed: " + outcome.error);
   if (outcome.reason != StopReason::kCancelled || outcome.winner) return std::nullopt;
-  if (draining) return ApiError(503, "the server is shutting down", {}, "shutting_down");
+  if (*format.draining) return ApiError(503, "the server is shutting down", {}, "shutting_down");
   // Clients try again after 409, 429 and whatever begins with a 5: not what somebody wants who cancelled it.
   return ApiError(410, "the request was cancelled before a trajectory had finished", {}, "cancelled");
 }
@@ -56,7 +61,7 @@ std::optional<HttpResponse> WholeCompletion::head() {
   std::int64_t content_tokens = 0;
   for (const auto& run : runs_->all()) {
     const auto document = run->document();
-    if (const auto failure = failure_of(document->outcome, *format_.draining)) return error_response(*failure);
+    if (const auto failure = failure_of(*run, document->outcome, format_)) return error_response(*failure);
     ChoiceReader reader(run, format_.logprobs);
     const ChoiceReader::Delta delta = reader.read();
     content_tokens += reader.content_tokens();
@@ -97,7 +102,7 @@ bool StreamedCompletion::add_choice(std::string& out, std::size_t index, bool te
   const ChoiceReader::Delta delta = choice.reader.read();
   const auto document = delta.done ? run.document() : nullptr;
   if (document) {
-    if (const auto failure = failure_of(document->outcome, *format_.draining)) {
+    if (const auto failure = failure_of(run, document->outcome, format_)) {
       out += event(error_json(failure->status(), failure->what(), failure->param(), failure->code()));
       return false;
     }

@@ -38,6 +38,7 @@ struct CompletionFormat {
   bool logprobs = false;
   bool include_usage = false;                   // in a stream
   const std::atomic<bool>* draining = nullptr;  // the server's, for what to say of a run that was cancelled
+  std::function<int()> retry_after;             // seconds, for one that waited in vain
 };
 
 class WholeCompletion final : public Reply {

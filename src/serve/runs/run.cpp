@@ -45,6 +45,8 @@ Job Run::job() {
   Job job;
   job.search = search_;
   job.max_seconds = options_.max_seconds;
+  job.max_queue_seconds = options_.max_queue_seconds;
+  job.owner = options_.owner;
   job.on_prefill = [self](const JobProgress& progress) { self->on_prefill(progress); };
   job.on_done = [self](const JobTimes& times) { self->on_done(times); };
   return job;
@@ -140,26 +142,38 @@ TreeDocument Run::make_document(const JobTimes& times) const {
 }
 
 void Run::on_done(const JobTimes& times) {
-  auto document = std::make_shared<TreeDocument>();
+  const std::shared_ptr<TreeDocument> document = std::move(last_word_);
+  const StopReason reason = search_->reason();
   try {
     *document = make_document(times);
     tree_events_->done(*document);
   } catch (const std::exception& error) {
-    document->options = effective_;
+    document->outcome = {};
     document->outcome.reason = StopReason::kFailed;
-    document->outcome.error = error.what();
+    try {
+      document->options = effective_;
+      document->outcome.error = error.what();
+    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): it ends without words, then
+    }
     events_.close();
   }
   {
     const std::scoped_lock lock(mutex_);
+    // Whoever was admitted has spent time on its prompt.
+    waited_in_vain_ = reason == StopReason::kTimeBudget && times.prefill == 0 && times.decode == 0;
     progress_.state = RunState::kDone;
     progress_.live = 0;
-    document_ = std::move(document);
+    document_ = document;
   }
   tree_events_.reset();
   search_.reset();
   tops_ = {};
   listeners_.notify();
+}
+
+bool Run::waited_in_vain() const {
+  const std::scoped_lock lock(mutex_);
+  return waited_in_vain_;
 }
 
 RunProgress Run::progress() const {
