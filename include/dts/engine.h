@@ -32,6 +32,9 @@ struct EngineCapabilities {
   bool mixes_prompts = false;  // a step may have stretches of prompts beside single tokens; else each comes alone
   int max_top_k = std::numeric_limits<int>::max();  // candidates that a prediction can have
 
+  // "exact statistics, reproducible whatever else is decoded": for people, one line.
+  std::string to_string() const;
+
   friend bool operator==(const EngineCapabilities&, const EngineCapabilities&) = default;
 };
 

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <exception>
 #include <limits>
 #include <utility>
 
 #include "base/check.h"
 #include "dts/error.h"
+#include "dts/options.h"
 
 namespace dts {
 
@@ -36,24 +36,30 @@ std::string_view to_string(StopReason reason) {
 }
 
 void validate(const SearchOptions& options, int n_vocab) {
-  validate(options.method, n_vocab);
+  validate(options.method, n_vocab > 0 ? n_vocab : std::numeric_limits<int>::max());
   validate(options.sampling);
-  if (!(options.stat_temperature > 0) || std::isinf(options.stat_temperature)) {
-    throw usage_error(fmt::format("--stat-temp is {}: it must be a finite number above 0", options.stat_temperature));
-  }
-  if (options.max_tokens < 1) {
-    throw usage_error(fmt::format("--predict is {}: a trajectory needs room for at least 1 token", options.max_tokens));
-  }
-  if (options.max_total_tokens < 0) {
-    throw usage_error(
-        fmt::format("--max-total-tokens is {}: it must be 0 (no limit) or more", options.max_total_tokens));
+  check_option("stat_temp", static_cast<double>(options.stat_temperature));
+  check_option("max_tokens", options.max_tokens);
+  if (options.max_total_tokens != 0) check_option("max_total_tokens", static_cast<double>(options.max_total_tokens));
+  const RetireRule& retire = options.method.retire;
+  if (retire.enabled && retire.window > options.max_tokens) {
+    throw out_of_range(
+        "window", fmt::format("{}", retire.window),
+        fmt::format("at most {}, the tokens of a trajectory ({})", options.max_tokens, option_name("max_tokens")));
   }
 }
 
 void validate(const SearchOptions& options, const EngineInfo& engine) {
-  validate(options, engine.n_vocab > 0 ? engine.n_vocab : std::numeric_limits<int>::max());
+  validate(options, engine.n_vocab);
   const Method& method = options.method;
   const int most = engine.capabilities.max_top_k;
+  // Below 1 the candidates alone bound H and VE; from 1 on the number of the others matters, too.
+  if (method.branch.enabled && !engine.capabilities.exact_statistics && engine.n_vocab <= 0 &&
+      options.stat_temperature >= 1) {
+    throw out_of_range("stat_temperature", fmt::format("{}", options.stat_temperature),
+                       fmt::format("below 1 with {}, which gives {} candidates and not the size of its vocabulary",
+                                   engine.kind, most));
+  }
   if (method.branch.enabled && method.branch.k > most) {
     throw out_of_range("branch_k", fmt::format("{}", method.branch.k),
                        fmt::format("at most {}, the candidates that {} gives", most, engine.kind));
@@ -79,8 +85,13 @@ Search::Search(std::vector<Token> prompt, SearchOptions options, SearchText text
   RetireRule& retire = options_.method.retire;
   if (retire.window == 0) retire.window = std::clamp(options_.max_tokens / 8, 1, 2048);
   spec_.stat_temperature = options_.stat_temperature;
-  spec_.top_k = std::min(n_vocab, std::max({1, options_.top_k, rule.enabled ? rule.k : 1}));
+  spec_.top_k = std::max({1, options_.top_k, rule.enabled ? rule.k : 1});
+  if (n_vocab > 0) spec_.top_k = std::min(n_vocab, spec_.top_k);
   spec_.sampling = options_.sampling;
+  spec_.most_tokens =
+      static_cast<int>(std::min<std::size_t>(prompt_.size() + static_cast<std::size_t>(options_.max_tokens),
+                                             static_cast<std::size_t>(std::numeric_limits<int>::max())));
+  spec_.statistics = needs_statistics();
   account_.prompt_tokens = static_cast<std::int64_t>(prompt_.size());
 }
 
@@ -290,7 +301,16 @@ bool Search::extend(Branch& branch, const TokenRecord& record) {
   return true;
 }
 
+bool Search::needs_statistics() const {
+  const Method& method = options_.method;
+  const bool frozen_for_good = frozen_ && method.branch.freeze == Freeze::kPermanent;
+  if (method.branch.enabled && !frozen_for_good) return true;
+  return options_.top_k > 0 || method.retire.enabled || method.select == SelectRule::kMaxConfidence ||
+         method.select == SelectRule::kWeightedMajority || method.select == SelectRule::kMaxMeanLogprob;
+}
+
 void Search::plan_feeds() {
+  spec_.statistics = needs_statistics();
   for (const Branch& branch : live_) {
     const Segment& leaf = tree_.segment(branch.leaf);
     // A trajectory that starts is fed the last prompt token.
@@ -383,7 +403,7 @@ std::vector<Ballot> Search::ballots() const {
 
 bool Search::agreed() const {
   const StopRule& rule = options_.method.stop;
-  if (rule.consensus <= 0 && rule.certainty <= 0) return false;
+  if (rule.consensus <= 0 && rule.adaptive <= 0) return false;
   if (options_.method.retire.enabled && !bar_) return false;  // the warm-up always runs in full
   const std::vector<AnswerCount> votes = count_votes(ballots());
   if (votes.empty()) return false;
@@ -393,7 +413,7 @@ bool Search::agreed() const {
   for (const AnswerCount& count : votes) voters += count.votes;
   if (rule.consensus > 0 && voters > 1 && votes.front().weight >= rule.consensus * total) return true;
   const int runner_up = votes.size() > 1 ? votes[1].votes : 0;
-  return rule.certainty > 0 && majority_certainty(votes.front().votes, runner_up) >= rule.certainty;
+  return rule.adaptive > 0 && majority_certainty(votes.front().votes, runner_up) >= rule.adaptive;
 }
 
 std::vector<SegmentId> Search::live_leaves() const {

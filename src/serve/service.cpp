@@ -37,8 +37,9 @@ HttpResponse json_response(const Json& json) {
 }
 
 // What can never be is not promised.
-ServiceOptions with_possible_limits(ServiceOptions options) {
+ServiceOptions with_possible_limits(ServiceOptions options, const EngineInfo& engine) {
   Limits& limits = options.limits;
+  limits.context = engine.context_length;
   if (limits.key_runs == 0) {
     // One key must not fill the queue of the others.
     const bool several = options.access.keys.size() + options.access.admin_keys.size() > 1;
@@ -56,7 +57,7 @@ bool is_json(std::string_view content_type) {
 }  // namespace
 
 Service::Service(ServiceOptions options, Engine& engine, const Vocabulary& vocabulary)
-    : options_(with_possible_limits(std::move(options))),
+    : options_(with_possible_limits(std::move(options), engine.info())),
       access_(options_.access),
       engine_(engine),
       vocabulary_(vocabulary),

@@ -40,7 +40,7 @@ struct ServedModel {
 struct ServiceOptions {
   ServedModel model;
   Limits limits;
-  Decoding defaults;
+  DecodingOptions defaults;  // where a request says nothing
   AccessOptions access;
   bool log_prompts = false;
 };

@@ -10,7 +10,7 @@
 #include "dts/error.h"
 #include "serve/api/api_error.h"
 #include "serve/api/completion_reply.h"
-#include "serve/api/param.h"
+#include "serve/api/option_fields.h"
 #include "serve/http/late_reply.h"
 #include "serve/runs/run_cost.h"
 #include "serve/service.h"
@@ -30,17 +30,6 @@ std::int64_t unix_seconds() {
 std::uint64_t random_seed() {
   std::random_device entropy;
   return entropy();  // 32 bits: any client's numbers can hold it
-}
-
-// The library names options as the command line does: "--branch-k" becomes "branch_k".
-std::string in_words_of_the_api(std::string text) {
-  for (std::size_t at = text.find("--"); at != std::string::npos; at = text.find("--", at)) {
-    text.erase(at, 2);
-    for (; at < text.size() && (text[at] == '-' || (text[at] >= 'a' && text[at] <= 'z')); ++at) {
-      if (text[at] == '-') text[at] = '_';
-    }
-  }
-  return text;
 }
 
 // What a listing shows of a request.
@@ -133,13 +122,14 @@ ChatPrompt Service::make_prompt(const CompletionRequest& request) const {
       return vocabulary_.chat(request.messages);
     } catch (const Error& error) {
       const bool wrong = error.kind() == Error::Kind::kUsage;
-      throw ApiError(400, text::one_line(error.what()), "messages", wrong ? "invalid_value" : "chat_template_failed");
+      throw ApiError(400, text::one_line(error.spelled(field_name)), "messages",
+                     wrong ? "invalid_value" : "chat_template_failed");
     }
   }
   ChatPrompt prompt;
   if (const auto* tokens = std::get_if<std::vector<Token>>(&request.text)) {
     for (const Token token : *tokens) {
-      if (token >= vocabulary_.size()) {
+      if (vocabulary_.size() > 0 && token >= vocabulary_.size()) {
         throw ApiError(400, fmt::format("prompt has the token {}: the vocabulary has {}", token, vocabulary_.size()),
                        "prompt", "invalid_value");
       }
@@ -151,7 +141,7 @@ ChatPrompt Service::make_prompt(const CompletionRequest& request) const {
     try {
       prompt.tokens = vocabulary_.tokenize_prompt(prompt.text);
     } catch (const Error& error) {
-      throw ApiError(400, text::one_line(error.what()), "prompt", "invalid_value");
+      throw ApiError(400, text::one_line(error.spelled(field_name)), "prompt", "invalid_value");
     }
   }
   if (prompt.tokens.empty()) throw ApiError(400, "prompt is empty: it must have a token", "prompt", "invalid_value");
@@ -161,7 +151,6 @@ ChatPrompt Service::make_prompt(const CompletionRequest& request) const {
 }
 
 SearchOptions Service::search_options(const CompletionRequest& request, std::size_t prompt_tokens) const {
-  const Decoding& decoding = request.decoding;
   const Limits& limits = options_.limits;
   const EngineInfo& info = engine_.info();
   const int room = info.context_length - static_cast<int>(prompt_tokens);
@@ -171,19 +160,18 @@ SearchOptions Service::search_options(const CompletionRequest& request, std::siz
                                info.context_length),
                    prompt_field(request), "context_length_exceeded");
   }
+  DecodingOptions decoding = request.decoding;
+  if (!decoding.seed) decoding.seed = random_seed();
+  if (!decoding.max_tokens) decoding.max_tokens = info.context_length;
+  if (decoding.max_total_tokens == 0) decoding.max_total_tokens = limits.max_total_tokens;
   SearchOptions search;
   try {
-    search.method = make_method(decoding.method, decoding.numbers);
-    search.sampling = decoding.sampling;
-    search.stat_temperature = decoding.stat_temperature;
-    search.seed = decoding.seed ? *decoding.seed : random_seed();
-    search.max_tokens =
-        std::min({decoding.max_tokens.value_or(room), room, limits.max_tokens > 0 ? limits.max_tokens : room});
-    search.max_total_tokens = decoding.max_total_tokens > 0 ? decoding.max_total_tokens : limits.max_total_tokens;
+    search = decoding.search();
     search.top_k = request.logprobs ? request.top_logprobs : 0;
+    limit_tokens(search, limits.max_tokens > 0 ? std::min(room, limits.max_tokens) : room);
     validate(search, vocabulary_.size());
   } catch (const Error& error) {
-    throw ApiError(400, in_words_of_the_api(error.what()), "dts", "invalid_value");
+    throw api_error(error);
   }
   if (search.method.max_live() > limits.branches) {
     throw ApiError(400,
@@ -228,7 +216,7 @@ Service::Routed Service::complete(const HttpRequest& request, const Caller& call
                                   const std::string& id) {
   check_open();
   places_.check(caller.owner, 1);  // whoever has no chance is told before its body is looked at
-  const nlohmann::json json = parse_json(request.body, options_.limits);
+  const nlohmann::json json = parse_body(request.body, options_.limits);
   std::string model = options_.model.id;
   const auto named = json.find("model");
   const std::string given = named != json.end() && named->is_string() ? named->get<std::string>() : std::string();

@@ -7,7 +7,6 @@
 
 #include "serve/api/api_error.h"
 #include "serve/api/completion_request.h"
-#include "serve/api/param.h"
 
 namespace dts::serve {
 namespace {
@@ -22,8 +21,8 @@ Limits small_limits() {
 
 CompletionRequest read(const std::string& body, bool chat = true) {
   const Limits limits = small_limits();
-  const nlohmann::json json = parse_json(body, limits);
-  return chat ? read_chat_request(json, Decoding{}, limits) : read_text_request(json, Decoding{}, limits);
+  const nlohmann::json json = parse_body(body, limits);
+  return chat ? read_chat_request(json, DecodingOptions{}, limits) : read_text_request(json, DecodingOptions{}, limits);
 }
 
 CompletionRequest read_with(const std::string& fields) {
@@ -62,10 +61,10 @@ TEST(CompletionRequest, ReadsAChat) {
   EXPECT_EQ(request.messages[1].content, "ab");
   EXPECT_EQ(request.decoding.method, "dts-greedy");
   EXPECT_EQ(request.decoding.max_tokens, 9);
-  EXPECT_FLOAT_EQ(request.decoding.sampling.temperature, 0.5F);
-  EXPECT_FLOAT_EQ(request.decoding.sampling.top_p, 0.9F);
-  EXPECT_EQ(request.decoding.sampling.top_k, 20);
-  EXPECT_FLOAT_EQ(request.decoding.sampling.min_p, 0.1F);
+  EXPECT_FLOAT_EQ(*request.decoding.temperature, 0.5F);
+  EXPECT_FLOAT_EQ(*request.decoding.top_p, 0.9F);
+  EXPECT_EQ(request.decoding.top_k, 20);
+  EXPECT_FLOAT_EQ(*request.decoding.min_p, 0.1F);
   EXPECT_EQ(request.decoding.seed, 12U);
   EXPECT_EQ(request.stop, (std::vector<std::string>{"x", "yy"}));
   EXPECT_EQ(request.choices, 2);
@@ -80,7 +79,7 @@ TEST(CompletionRequest, ReadsAChat) {
   EXPECT_EQ(numbers.branch.criterion, Criterion::kEither);
   EXPECT_EQ(numbers.branch.freeze, Freeze::kPermanent);
   EXPECT_EQ(numbers.consensus, 0.9);
-  EXPECT_EQ(numbers.certainty, 0.8);
+  EXPECT_EQ(numbers.adaptive, 0.8);
   EXPECT_EQ(numbers.samples, MethodOptions{}.samples);
   EXPECT_EQ(request.decoding.max_total_tokens, 1000);
   EXPECT_EQ(request.decoding.max_seconds, 5);
@@ -121,6 +120,22 @@ TEST(CompletionRequest, ErrorsNameTheFieldTheValueAndWhatWouldBeRight) {
             "400 dts.criterion: dts.criterion is \"x\": it must be one of decision, high-entropy, either");
   EXPECT_EQ(error_with(R"("dts":{"max_branches":33})"),
             "400 dts.max_branches: dts.max_branches is 33: it must be a whole number from 1 to 32");
+}
+
+TEST(CompletionRequest, AWindowIsNoLongerThanATrajectory) {
+  EXPECT_EQ(error_with(R"("dts":{"method":"deepconf-low","window":2147483647})"),
+            "400 dts.window: dts.window is 2147483647: it must be a whole number from 1 to 100");
+  Limits limits;
+  limits.context = 4096;  // of an engine; a trajectory has no limit of its own
+  const nlohmann::json body = nlohmann::json::parse(
+      R"({"messages":[{"role":"user","content":"hi"}],"dts":{"method":"deepconf-low","window":4097}})");
+  EXPECT_THROW(read_chat_request(body, {}, limits), ApiError);
+  // The server's own gives way to a client's budget.
+  DecodingOptions defaults;
+  defaults.numbers.window = 1000;
+  const nlohmann::json shorter =
+      nlohmann::json::parse(R"({"messages":[{"role":"user","content":"hi"}],"max_tokens":50})");
+  EXPECT_EQ(read_chat_request(shorter, defaults, limits).decoding.numbers.window, 50);
 }
 
 TEST(CompletionRequest, RefusesWhatItCannotHonour) {

@@ -21,7 +21,8 @@ using LlamaModelPtr = std::unique_ptr<llama_model, LlamaModelDeleter>;
 struct LlamaModelImpl {
   std::string path;
   ModelInfo info;
-  int gpu_layers = -1;        // as asked for
+  int gpu_layers = -1;  // as asked for
+  bool vocabulary_only = false;
   LlamaEngineOptions engine;  // of engines that commands ask for
   GgufFacts facts;
   LlamaModelPtr model;
