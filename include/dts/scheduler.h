@@ -5,6 +5,9 @@
 // in turn; searches are admitted first come, first served, when the engine has room for all the branches they may ever
 // have and for the tokens these may hold. That reservation is what keeps a search's tree independent of its neighbours.
 //
+// Prompts: what was prefilled is kept (prefix_cache.h), and a prompt that begins with it is prefilled from there on.
+// One that begins like a prompt being prefilled waits for that. No tree changes by it.
+//
 // Failures: what a search's own row, fork or callback breaks ends that search. Only a step that fails as a whole ends
 // all that were in it.
 #pragma once
@@ -22,6 +25,8 @@
 #include "dts/search.h"
 
 namespace dts {
+
+class PrefixCache;
 
 using JobId = std::uint64_t;
 
@@ -45,11 +50,16 @@ struct Job {
   std::function<void(const JobTimes&)> on_done;  // the search is done() and its branches are free
 };
 
+struct SchedulerOptions {
+  // Of main memory, for prompts that were prefilled; 0 keeps none. Only an engine that keeps branches can.
+  std::int64_t kept_prompt_bytes = std::int64_t{256} << 20U;
+};
+
 // submit(), cancel() and idle() may be called from any thread; step() and run() from one thread at a time. Callbacks
 // run on the stepping thread and may submit and cancel.
 class Scheduler {
  public:
-  explicit Scheduler(Engine& engine);
+  explicit Scheduler(Engine& engine, const SchedulerOptions& options = {});
   ~Scheduler();
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
@@ -79,6 +89,9 @@ class Scheduler {
   bool fits(const Running& running) const;
   // The search whose prompt is next in turn; null when all are decoding.
   Running* next_to_prefill();
+  // Begins like a prompt that is being prefilled: better to wait for it.
+  bool waits_for_another(const Running& running) const;
+  void open_prompt(Running& running);
   void plan_prefill(Running& running);
   void prefilled(Running& running);
   void plan_step(Running& running);
@@ -100,6 +113,7 @@ class Scheduler {
 
   // Below: the stepping thread only.
   std::vector<std::unique_ptr<Running>> running_;
+  std::unique_ptr<PrefixCache> prefixes_;  // null: none are kept
   std::size_t prefill_turn_ = 0;
   int reserved_branches_ = 0;            // that the running searches may have
   std::int64_t reserved_tokens_ = 0;     // of the engine's kv_tokens

@@ -170,6 +170,7 @@ Json usage_json(const Usage& usage) {
   json["prompt_tokens"] = usage.prompt_tokens;
   json["completion_tokens"] = usage.completion_tokens;
   json["total_tokens"] = usage.prompt_tokens + usage.completion_tokens;
+  json["prompt_tokens_details"] = {{"cached_tokens", usage.cached_tokens}};
   json["completion_tokens_details"] = {{"reasoning_tokens", usage.completion_tokens - usage.content_tokens}};
   return json;
 }

@@ -41,6 +41,7 @@ Json result_json(const Run& run, const TreeDocument& document);
 
 struct Usage {
   std::int64_t prompt_tokens = 0;
+  std::int64_t cached_tokens = 0;      // of those, what an earlier request had left in the engine
   std::int64_t completion_tokens = 0;  // all that were generated, in whatever branch, each once
   std::int64_t content_tokens = 0;     // those of them that the client reads as content
 };

@@ -20,6 +20,7 @@ std::optional<ApiError> failure_of(const Outcome& outcome, const std::atomic<boo
 Usage usage_of(const CompletionRuns& runs, std::int64_t content_tokens) {
   Usage usage;
   usage.prompt_tokens = static_cast<std::int64_t>(runs.all().front()->options().prompt.tokens.size());
+  usage.cached_tokens = runs.all().front()->document()->outcome.account.cached_tokens;
   for (const auto& run : runs.all()) usage.completion_tokens += run->document()->outcome.account.unique_tokens;
   usage.content_tokens = content_tokens;
   return usage;
