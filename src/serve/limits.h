@@ -21,6 +21,7 @@ struct Limits {
   int json_depth = 32;
   int json_values = 300'000;
   int messages = 1024;
+  int tools = 128;
   int max_tokens = 0;                 // a trajectory; 0: what the context holds
   std::int64_t max_total_tokens = 0;  // unique tokens of a tree; 0: what its branches can hold
   int branches = 48;                  // at once; at most what the engine holds

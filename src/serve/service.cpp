@@ -50,10 +50,6 @@ std::size_t longest_piece(const Vocabulary& vocabulary) {
   return longest;
 }
 
-bool is_json(std::string_view content_type) {
-  return lower_case(trim(content_type.substr(0, content_type.find(';')))) == "application/json";
-}
-
 }  // namespace
 
 Service::Service(ServiceOptions options, Engine& engine, const Vocabulary& vocabulary)
@@ -62,6 +58,7 @@ Service::Service(ServiceOptions options, Engine& engine, const Vocabulary& vocab
       engine_(engine),
       vocabulary_(vocabulary),
       longest_piece_(longest_piece(vocabulary)),
+      thinking_tokens_(thinking_tokens(vocabulary)),
       store_(options_.limits.kept_runs, options_.limits.kept_bytes),
       workers_(kWorkers),
       loop_(engine) {}
@@ -117,9 +114,7 @@ Service::Routed Service::route(const HttpRequest& request, Handled& handled) {
     const bool chat = path == "/v1/chat/completions";
     handled.route = chat ? "chat_completions" : "completions";
     require_method(request, {"POST"});
-    if (!is_json(request.header("content-type"))) {
-      throw ApiError(415, "the body must be JSON: Content-Type: application/json", {}, "unsupported_media_type");
-    }
+    require_json(request);
     handled.id = new_id(chat ? "chatcmpl-" : "cmpl-");
     return complete(request, chat ? CompletionKind::kChat : CompletionKind::kText, handled.id);
   }
@@ -146,6 +141,7 @@ Service::Routed Service::route(const HttpRequest& request, Handled& handled) {
   if (path.starts_with(std::string(kTrees) + "/")) {
     return tree(request, percent_decoded(path.substr(kTrees.size() + 1)), handled);
   }
+  if (Routed more = route_more(request, handled)) return more;
   handled.route = "page";
   return asset(request);
 }

@@ -13,6 +13,7 @@
 
 #include "dts/engine.h"
 #include "dts/vocabulary.h"
+#include "question/answer_filter.h"
 #include "serve/api/completion_request.h"
 #include "serve/http/access.h"
 #include "serve/http/http.h"
@@ -25,6 +26,7 @@
 namespace dts::serve {
 
 class OpenStream;
+struct CompletionFormat;
 
 // The model as clients know it.
 struct ServedModel {
@@ -84,14 +86,23 @@ class Service {
   // Errors become their responses.
   static std::unique_ptr<Reply> or_error(const std::function<std::unique_ptr<Reply>()>& make);
   Routed route(const HttpRequest& request, Handled& handled);
+  // What is not OpenAI's completions; null: not one of those either.
+  Routed route_more(const HttpRequest& request, Handled& handled);
+  Routed ollama(const HttpRequest& request, const std::string& path, Handled& handled);
+  Routed text_tools(const HttpRequest& request);
   Routed complete(const HttpRequest& request, CompletionKind kind, const std::string& id);
+  // A body of OpenAI's completions, twice: with its keys in order, too.
+  Routed complete_body(const nlohmann::json& json, const nlohmann::ordered_json& ordered, CompletionKind kind,
+                       CompletionFormat format);
   // The slow part of it, on a worker.
-  Routed begin(const CompletionRequest& asked, const std::string& id, const std::string& model, Admission& admission);
+  Routed begin(const CompletionRequest& asked, CompletionFormat format, Admission& admission);
   std::shared_ptr<Run> start_run(RunOptions options);
   // Throws when there is no room for so many more; else tells how many there are.
   int check_queue(int runs) const;
   void check_bytes(const CompletionRequest& request) const;
   ChatPrompt make_prompt(const CompletionRequest& request) const;
+  // What its trajectories may say; null: anything.
+  std::shared_ptr<const LogitsFilter> make_filter(const CompletionRequest& request, const ChatPrompt& prompt) const;
   SearchOptions search_options(const CompletionRequest& request, std::size_t prompt_tokens) const;
   void finished(const std::shared_ptr<Run>& run);
   void cancel(const Run& run);
@@ -111,6 +122,7 @@ class Service {
   Engine& engine_;
   const Vocabulary& vocabulary_;
   const std::size_t longest_piece_;  // bytes that a token stands for at most
+  const ThinkingTokens thinking_tokens_;
   Metrics metrics_;
   RunStore store_;
   std::atomic<bool> draining_ = false;

@@ -23,7 +23,9 @@ Limits small_limits() {
 CompletionRequest read(const std::string& body, bool chat = true) {
   const Limits limits = small_limits();
   const nlohmann::json json = parse_json(body, limits);
-  return chat ? read_chat_request(json, Decoding{}, limits) : read_text_request(json, Decoding{}, limits);
+  const auto ordered = nlohmann::ordered_json::parse(body);
+  return chat ? read_chat_request(json, Decoding{}, limits, ordered)
+              : read_text_request(json, Decoding{}, limits, ordered);
 }
 
 CompletionRequest read_with(const std::string& fields) {
@@ -123,17 +125,87 @@ TEST(CompletionRequest, ErrorsNameTheFieldTheValueAndWhatWouldBeRight) {
             "400 dts.max_branches: dts.max_branches is 33: it must be a whole number from 1 to 32");
 }
 
+TEST(CompletionRequest, ToolsAndMessagesThatSpeakOfThem) {
+  const auto request = read(R"({"messages":[
+      {"role":"user","content":"hi"},
+      {"role":"assistant","content":null,"tool_calls":[
+        {"id":"c1","type":"function","function":{"name":"add","arguments":"{\"b\": 1, \"a\": 2}"}}]},
+      {"role":"tool","tool_call_id":"c1","content":[{"type":"text","text":"3"}]}],
+    "tools":[{"type":"function","function":{"name":"add","description":"d",
+              "parameters":{"type":"object","properties":{"z":{},"a":{}}}}}],
+    "tool_choice":{"type":"function","function":{"name":"add"}},"parallel_tool_calls":false})");
+  ASSERT_EQ(request.messages.size(), 3U);
+  ASSERT_EQ(request.messages[1].tool_calls.size(), 1U);
+  EXPECT_EQ(request.messages[1].tool_calls[0].arguments, R"({"b":1,"a":2})");
+  EXPECT_EQ(request.messages[2].role, "tool");
+  EXPECT_EQ(request.messages[2].content, "3");
+  EXPECT_EQ(request.messages[2].name, "add");
+  EXPECT_TRUE(request.tools.shown());
+  EXPECT_EQ(request.tools.choice, ToolsAsked::Choice::kRequired);
+  EXPECT_EQ(request.tools.only, "add");
+  EXPECT_FALSE(request.tools.parallel);
+  EXPECT_NE(request.tools.list.dump().find(R"({"z":{},"a":{}})"), std::string::npos) << "in the order they came in";
+
+  EXPECT_FALSE(
+      read_with(R"("tools":[{"type":"function","function":{"name":"f"}}],"tool_choice":"none")").tools.shown());
+  for (const char* fields :
+       {R"("tools":[{"type":"function"}])", R"("tools":[{"type":"web_search"}])", R"("tools":7)",
+        R"("tools":[{"function":{"name":"a b"}}])", R"("tool_choice":"required")", R"("tool_choice":"maybe")",
+        R"("tools":[{"function":{"name":"f"}}],"tool_choice":{"function":{"name":"g"}})",
+        R"("tools":[{"function":{"name":"f"}}],"tool_choice":{"type":"allowed_tools"})",
+        R"("parallel_tool_calls":"no")"}) {
+    EXPECT_EQ(error_with(fields).substr(0, 4), "400 ") << fields;
+  }
+}
+
+TEST(CompletionRequest, TheAnswersFormat) {
+  EXPECT_EQ(read_with(R"("response_format":{"type":"text"})").format.kind, AnswerFormat::Kind::kFree);
+  EXPECT_EQ(read_with(R"("response_format":{"type":"json_object"})").format.kind, AnswerFormat::Kind::kJson);
+  const auto format =
+      read_with(
+          R"("response_format":{"type":"json_schema","json_schema":{"name":"n","schema":{"z":1,"a":2},"strict":true}})")
+          .format;
+  EXPECT_EQ(format.schema, R"({"z":1,"a":2})");
+  EXPECT_EQ(read_with(R"("grammar":"root ::= \"x\"")").format.grammar, "root ::= \"x\"");
+  for (const char* fields :
+       {R"("response_format":{"type":"xml"})", R"("response_format":{"type":"json_schema"})",
+        R"("response_format":"json")", R"("grammar":7)", R"("grammar":"x","response_format":{"type":"json_object"})"}) {
+    EXPECT_EQ(error_with(fields).substr(0, 4), "400 ") << fields;
+  }
+}
+
+TEST(CompletionRequest, PenaltiesBiasesAndTemplateVariables) {
+  const Penalties penalties =
+      read_with(
+          R"("presence_penalty":0.5,"frequency_penalty":-1,"repetition_penalty":1.1,"logit_bias":{"5":-100,"7":2})")
+          .penalties;
+  EXPECT_FLOAT_EQ(penalties.presence, 0.5F);
+  EXPECT_FLOAT_EQ(penalties.frequency, -1.0F);
+  EXPECT_FLOAT_EQ(penalties.repetition, 1.1F);
+  EXPECT_EQ(penalties.biases, (std::map<Token, float>{{5, -100.0F}, {7, 2.0F}}));
+  EXPECT_TRUE(read_with(R"("presence_penalty":0,"repeat_penalty":1,"logit_bias":{})").penalties.none());
+  EXPECT_EQ(read_with(R"("reasoning_effort":"low")").template_variables, R"({"reasoning_effort":"low"})");
+  EXPECT_EQ(read_with(R"("chat_template_kwargs":{"enable_thinking":false})").template_variables,
+            R"({"enable_thinking":false})");
+  EXPECT_EQ(read_with(R"("enable_thinking":true)").template_variables, R"({"enable_thinking":true})");
+  EXPECT_EQ(read_with(R"("seed":1)").template_variables, "");
+  for (const char* fields :
+       {R"("presence_penalty":3)", R"("repetition_penalty":0)", R"("logit_bias":{"x":1})", R"("logit_bias":{"1":101})",
+        R"("logit_bias":[1])", R"("reasoning_effort":"huge")", R"("chat_template_kwargs":7)"}) {
+    EXPECT_EQ(error_with(fields).substr(0, 4), "400 ") << fields;
+  }
+}
+
 TEST(CompletionRequest, RefusesWhatItCannotHonour) {
   for (const char* fields :
-       {R"("tools":[{"type":"function"}])", R"("functions":[{}])", R"("response_format":{"type":"json_object"})",
-        R"("logit_bias":{"5":1})", R"("presence_penalty":0.5)", R"("frequency_penalty":-1)",
-        R"("modalities":["audio"])", R"("grammar":"root ::= x")", R"("repeat_penalty":1.1)",
-        R"("chat_template_kwargs":{"enable_thinking":false})"}) {
+       {R"("functions":[{}])", R"("modalities":["audio"])", R"("web_search_options":{"a":1})", R"("mirostat":2)"}) {
     EXPECT_NE(error_with(fields).find("is not supported"), std::string::npos) << fields;
   }
   for (const char* body :
        {R"({"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"x"}}]}]})",
-        R"({"messages":[{"role":"tool","content":"x"}]})", R"({"messages":[{"role":"user","content":7}]})",
+        R"({"messages":[{"role":"function","content":"x"}]})", R"({"messages":[{"role":"user","content":7}]})",
+        R"({"messages":[{"role":"tool"}]})", R"({"messages":[{"role":"user","content":"x","tool_calls":[{}]}]})",
+        R"({"messages":[{"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":"[1]"}}]}]})",
         R"({"messages":[{"role":"assistant","content":"","tool_calls":[{}]}]})", R"({"messages":[7]})",
         R"({"messages":{"role":"user"}})", R"({"messages":[{"role":"user"}]})"}) {
     EXPECT_EQ(error_of(body).substr(0, 12), "400 messages") << body;

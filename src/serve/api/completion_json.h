@@ -22,8 +22,8 @@ struct CompletionTitle {
   CompletionKind kind = CompletionKind::kChat;
 };
 
-// "stop" when a trajectory finished, "length" when a budget ended them all.
-const char* finish_reason(const Outcome& outcome);
+// "stop" when a trajectory finished, "tool_calls" when it called some, "length" when a budget ended them all.
+const char* finish_reason(const Outcome& outcome, bool called);
 
 // A whole completion without choices and usage; a chunk of a streamed one.
 Json completion_json(const CompletionTitle& title);

@@ -6,9 +6,7 @@
 #include "serve/api/api_error.h"
 
 namespace dts::serve {
-namespace {
 
-// A run that has nothing to give to its client.
 std::optional<ApiError> failure_of(const Outcome& outcome, const std::atomic<bool>& draining) {
   if (outcome.reason == StopReason::kFailed) return ApiError(500, "the decoding failed: " + outcome.error);
   if (outcome.reason != StopReason::kCancelled || outcome.winner) return std::nullopt;
@@ -25,6 +23,8 @@ Usage usage_of(const CompletionRuns& runs, std::int64_t content_tokens) {
   usage.content_tokens = content_tokens;
   return usage;
 }
+
+namespace {
 
 std::string event(const std::string& data) { return "data: " + data + "\n\n"; }
 
@@ -62,8 +62,8 @@ std::optional<HttpResponse> WholeCompletion::head() {
     const ChoiceReader::Delta delta = reader.read();
     content_tokens += reader.content_tokens();
     const int index = static_cast<int>(json["choices"].size());
-    json["choices"].push_back(
-        whole_choice_json(format_.title.kind, index, delta, format_.logprobs, finish_reason(document->outcome)));
+    json["choices"].push_back(whole_choice_json(format_.title.kind, index, delta, format_.logprobs,
+                                                finish_reason(document->outcome, reader.called())));
     json["choices"].back()["dts"] = result_json(*run, *document);
   }
   json["usage"] = usage_json(usage_of(*runs_, content_tokens));
@@ -103,7 +103,7 @@ bool StreamedCompletion::add_choice(std::string& out, std::size_t index, bool te
       return false;
     }
   }
-  const bool news = !delta.reasoning.empty() || !delta.content.empty() || !delta.tokens.empty();
+  const bool news = !delta.reasoning.empty() || !delta.content.empty() || !delta.tokens.empty() || !delta.calls.empty();
   const CompletionKind kind = format_.title.kind;
   const auto chunk = [&](const ChoiceReader::Delta& part, const Json& finish) {
     return chunk_choice_json(kind, static_cast<int>(index), part, format_.logprobs, !std::exchange(choice.begun, true),
@@ -117,7 +117,7 @@ bool StreamedCompletion::add_choice(std::string& out, std::size_t index, bool te
   }
   if (document) {
     choice.ended = true;
-    Json json = chunk({}, finish_reason(document->outcome));
+    Json json = chunk({}, finish_reason(document->outcome, choice.reader.called()));
     json["dts"] = result_json(run, *document);
     add_chunk(out, json);
   }

@@ -10,6 +10,7 @@
 #include "core/names.h"
 #include "serve/api/api_error.h"
 #include "serve/api/param.h"
+#include "serve/api/token_weights.h"
 #include "text/display.h"
 
 namespace dts::serve {
@@ -29,20 +30,12 @@ bool is_empty(const Param& param) {
 
 // Fields that would change what is generated, and that we cannot honour. Those that would not are ignored.
 void refuse_what_changes_the_meaning(const Param& body) {
-  for (const char* name : {"tools", "functions", "logit_bias", "audio", "web_search_options", "grammar", "json_schema",
-                           "chat_template_kwargs", "suffix", "images", "lora"}) {
+  for (const char* name : {"functions", "function_call", "audio", "web_search_options", "suffix", "images", "lora"}) {
     if (!is_empty(body[name])) unsupported(name, "leave it out");
   }
-  for (const char* name : {"presence_penalty", "frequency_penalty", "dry_multiplier", "xtc_probability", "mirostat"}) {
+  for (const char* name : {"dry_multiplier", "xtc_probability", "mirostat"}) {
     const Param value = body[name];
     if (!value.absent() && value.number(-kInfinity, kInfinity) != 0) unsupported(name, "it must be 0 or left out");
-  }
-  const Param repeat = body["repeat_penalty"];
-  if (!repeat.absent() && repeat.number(0, kInfinity) != 1) unsupported("repeat_penalty", "it must be 1 or left out");
-  const Param format = body["response_format"];
-  if (!format.absent()) {
-    format.check_object();
-    if (format["type"].string() != "text") unsupported("response_format", "its type must be \"text\"");
   }
   const Param modalities = body["modalities"];
   if (!modalities.absent()) {
@@ -52,45 +45,6 @@ void refuse_what_changes_the_meaning(const Param& body) {
   }
   const Param echo = body["echo"];
   if (!echo.absent() && echo.boolean()) unsupported("echo", "it must be false or left out");
-}
-
-// A string, or a list of parts of which all are text.
-std::string read_content(const Param& content) {
-  if (content.is_string()) return content.string();
-  if (!content.is_list()) content.fail("it must be a string or a list of parts");
-  std::string text;
-  for (std::size_t i = 0; i < content.list_size(); ++i) {
-    const Param part = content.item(i);
-    part.check_object();
-    const std::string& type = part["type"].string();
-    if (type != "text") {
-      part["type"].fail("this model reads text only: each part must be of type \"text\"");
-    }
-    text += part["text"].string();
-  }
-  return text;
-}
-
-ChatMessage read_message(const Param& message) {
-  message.check_object();
-  const std::string& role = message["role"].string();
-  if (role != "system" && role != "developer" && role != "user" && role != "assistant") {
-    message["role"].fail("it must be one of system, developer, user, assistant");
-  }
-  for (const char* name : {"tool_calls", "function_call", "audio"}) {
-    if (!is_empty(message[name])) unsupported(message[name].name(), "leave it out");
-  }
-  return {role == "developer" ? "system" : role, read_content(message["content"])};
-}
-
-std::vector<ChatMessage> read_messages(const Param& list, const Limits& limits) {
-  const std::size_t size = list.list_size();
-  if (size < 1 || size > static_cast<std::size_t>(limits.messages)) {
-    list.fail(fmt::format("it must have from 1 to {} messages", limits.messages));
-  }
-  std::vector<ChatMessage> messages;
-  for (std::size_t i = 0; i < size; ++i) messages.push_back(read_message(list.item(i)));
-  return messages;
 }
 
 std::vector<std::string> read_stop(const Param& stop, const Limits& limits) {
@@ -213,9 +167,12 @@ void read_seed(const Param& seed, Decoding& decoding) {
 }
 
 // What chats and texts have in common.
-CompletionRequest read_common(const Param& body, const Decoding& defaults, const Limits& limits) {
+CompletionRequest read_common(const Param& body, const Decoding& defaults, const Limits& limits,
+                              const nlohmann::ordered_json& ordered) {
   refuse_what_changes_the_meaning(body);
   CompletionRequest request;
+  request.format = read_answer_format(body, ordered);
+  request.penalties = read_penalties(body);
   request.decoding = defaults;
   Decoding& decoding = request.decoding;
   if (const Param model = body["model"]; !model.absent() && !model.string().empty()) {
@@ -253,11 +210,14 @@ ModelName split_model_name(const std::string& name) {
   return {name.substr(0, colon), method};
 }
 
-CompletionRequest read_chat_request(const nlohmann::json& json, const Decoding& defaults, const Limits& limits) {
+CompletionRequest read_chat_request(const nlohmann::json& json, const Decoding& defaults, const Limits& limits,
+                                    const nlohmann::ordered_json& ordered) {
   const Param body(json, "");
-  CompletionRequest request = read_common(body, defaults, limits);
+  CompletionRequest request = read_common(body, defaults, limits, ordered);
   request.kind = CompletionKind::kChat;
   request.messages = read_messages(body["messages"], limits);
+  request.tools = read_tools(body, ordered, limits);
+  request.template_variables = read_template_variables(body);
   if (const Param logprobs = body["logprobs"]; !logprobs.absent()) request.logprobs = logprobs.boolean();
   if (const Param top = body["top_logprobs"]; !top.absent()) {
     request.top_logprobs = top.whole(0, limits.top_logprobs);
@@ -266,10 +226,14 @@ CompletionRequest read_chat_request(const nlohmann::json& json, const Decoding& 
   return request;
 }
 
-CompletionRequest read_text_request(const nlohmann::json& json, const Decoding& defaults, const Limits& limits) {
+CompletionRequest read_text_request(const nlohmann::json& json, const Decoding& defaults, const Limits& limits,
+                                    const nlohmann::ordered_json& ordered) {
   const Param body(json, "");
-  CompletionRequest request = read_common(body, defaults, limits);
+  CompletionRequest request = read_common(body, defaults, limits, ordered);
   request.kind = CompletionKind::kText;
+  for (const char* name : {"tools", "chat_template_kwargs", "reasoning_effort"}) {
+    if (!is_empty(body[name])) unsupported(name, "it goes with chats only");
+  }
   Param prompt = body["prompt"];
   if (prompt.is_list() && prompt.list_size() == 1 && !prompt.item(0).json().is_number()) prompt = prompt.item(0);
   if (prompt.is_string()) {

@@ -33,15 +33,28 @@ Run::~Run() = default;
 std::shared_ptr<Search> Run::make_search() {
   SearchText text;
   text.is_end = [this](Token token) { return vocabulary_.is_end(token); };
-  text.answer_of = [this](std::span<const Token> tokens) {
-    ReplyText reader(options_.text);
-    for (const Token token : tokens) reader.feed(shown_piece(vocabulary_, token));
-    return extract_answer(reader.kept(), options_.prompt.opens_thinking);
-  };
+  text.answer_of = [this](std::span<const Token> tokens) { return answer_of(tokens); };
+  text.filter = options_.filter;
   if (!options_.text.stop.empty()) {
     text.ends_here = [this](const Tree& tree, SegmentId leaf) { return stops_at(tree, leaf); };
   }
   return std::make_shared<Search>(options_.prompt.tokens, options_.search, std::move(text), vocabulary_.size());
+}
+
+std::string Run::answer_of(std::span<const Token> tokens) const {
+  ReplyText reader(options_.text);
+  for (const Token token : tokens) reader.feed(shown_piece(vocabulary_, token));
+  if (options_.tools || options_.votes_by_content) {
+    reader.finish();
+    const std::string content = reader.take_content();
+    if (options_.votes_by_content) return canonical_json(content);
+    ToolReader calls(*options_.tools);
+    calls.feed(content);
+    calls.finish();
+    const std::string called = canonical_calls(calls.take_calls());
+    if (!called.empty()) return called;
+  }
+  return extract_answer(reader.kept(), options_.prompt.opens_thinking);
 }
 
 Job Run::job() {
