@@ -6,20 +6,20 @@
 
 #include "serve/api/api_error.h"
 #include "serve/api/completion_request.h"
-#include "serve/api/param.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace dts::serve;
+  using dts::DecodingOptions;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (text.empty()) return 0;
   const bool chat = (data[0] & 1U) != 0;
   const Limits limits;
   try {
-    const nlohmann::json json = parse_json(text.substr(1), limits);
+    const nlohmann::json json = parse_body(text.substr(1), limits);
     const CompletionRequest request =
-        chat ? read_chat_request(json, Decoding{}, limits, nlohmann::ordered_json::parse(text.substr(1)))
-             : read_text_request(json, Decoding{}, limits, nlohmann::ordered_json::parse(text.substr(1)));
-    const Decoding& decoding = request.decoding;
+        chat ? read_chat_request(json, DecodingOptions{}, limits, nlohmann::ordered_json::parse(text.substr(1)))
+             : read_text_request(json, DecodingOptions{}, limits, nlohmann::ordered_json::parse(text.substr(1)));
+    const DecodingOptions& decoding = request.decoding;
     const bool within = request.choices >= 1 && request.choices <= limits.choices && decoding.numbers.branch.k >= 1 &&
                         decoding.numbers.branch.k <= limits.branch_k && decoding.numbers.votes <= limits.votes &&
                         decoding.max_seconds <= limits.seconds &&

@@ -19,13 +19,14 @@ class ConfidenceWindow {
   explicit ConfidenceWindow(int window = 1);
 
   void add(float confidence);
-  bool full() const { return count_ >= ring_.size(); }
+  bool full() const { return count_ >= window_; }
   double current() const;  // mean of the last `window` tokens, or of all there are
   double lowest() const;   // lowest_window_confidence so far
   double mean() const;     // over the whole trajectory
 
  private:
-  std::vector<float> ring_;  // [window]
+  std::size_t window_;       // tokens
+  std::vector<float> ring_;  // [min(window, tokens seen)]: a window is not paid for before it is filled
   std::size_t count_ = 0;    // tokens seen
   double window_sum_ = 0;
   double sum_ = 0;

@@ -11,6 +11,7 @@
 #include "dts/llama.h"
 #include "dts/method.h"
 #include "dts/model.h"
+#include "dts/options.h"
 #include "dts/prediction.h"
 #include "dts/rng.h"
 #include "dts/scheduler.h"

@@ -51,7 +51,7 @@ struct StopRule {
   static constexpr int kAll = std::numeric_limits<int>::max();
   int finished = kAll;   // stop after the step in which this many trajectories have finished; kAll: when none is live
   double consensus = 0;  // stop when the leading answer has this share of two votes' weight or more; 0: never
-  double certainty = 0;  // stop when the majority is this certain to stand (vote.h); 0: never
+  double adaptive = 0;   // stop when the majority is this certain to stand (vote.h); 0: never
 };
 
 enum class SelectRule {
@@ -84,7 +84,7 @@ struct MethodOptions {
   int warmup = 0;
   int window = 0;
   double consensus = 0;  // stop once the leading answer has this share of the votes; 0: never
-  double certainty = 0;  // stop once the majority is this certain; 0: never
+  double adaptive = 0;   // stop once the majority is this certain; 0: never
 };
 
 struct MethodInfo {

@@ -56,7 +56,7 @@ void validate(const SearchOptions& options, const EngineInfo& engine);
 enum class StopReason : std::uint8_t {
   kRunning,
   kEnoughFinished,  // the stop rule was met
-  kAgreement,       // the answers agree: the stop rule's consensus or certainty was met
+  kAgreement,       // the answers agree: the stop rule's consensus or adaptive was met
   kNothingLive,     // every trajectory finished, exhausted its budget or was given up
   kTokenBudget,     // max_total_tokens
   kTimeBudget,

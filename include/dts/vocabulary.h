@@ -59,7 +59,7 @@ class Vocabulary {
   Vocabulary& operator=(const Vocabulary&) = delete;
   virtual ~Vocabulary() = default;
 
-  virtual int size() const = 0;
+  virtual int size() const = 0;  // tokens; 0: not known
   // Bytes of one token; a UTF-8 character may span several. Control tokens have their name only when `special`.
   virtual std::string piece(Token token, bool special = false) const = 0;
   // The text's tokens and nothing more. `special`: control tokens written in the text become those tokens.
@@ -68,6 +68,8 @@ class Vocabulary {
   // model wants one and the text does not bring it.
   virtual std::vector<Token> tokenize_prompt(std::string_view text) const;
   virtual bool is_end(Token token) const = 0;
+  // Bytes that a token stands for at most; 0: not known. May walk the vocabulary when it is first asked.
+  virtual std::size_t longest_piece() const { return 0; }
 
   // Applies the model's chat template with a generation prompt. Throws dts::Error when it has none or it fails.
   virtual ChatPrompt chat(std::span<const ChatMessage> messages) const = 0;

@@ -10,7 +10,7 @@
 #include "cli/builtin_model.h"
 #include "cli/commands.h"
 #include "cli/interrupt.h"
-#include "cli/options.h"
+#include "cli/model_options.h"
 #include "cli/output.h"
 #include "dts/error.h"
 #include "engine/random/random_model.h"

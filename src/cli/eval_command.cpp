@@ -16,6 +16,7 @@
 #include "cli/eval_output.h"
 #include "cli/eval_session.h"
 #include "cli/interrupt.h"
+#include "cli/model_options.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
@@ -40,8 +41,7 @@ struct DatasetSource {
 
 struct EvalFlags {
   ModelFlags model;
-  SamplingFlags sampling;
-  SearchFlags search;
+  DecodingOptions decoding;
   std::vector<DatasetSource> datasets;
   std::vector<std::filesystem::path> data;
   eval::DatasetOptions columns;
@@ -136,18 +136,18 @@ std::vector<eval::PlannedVariant> plan_of(const EvalFlags& flags, std::string_vi
   if (flags.paper) return eval::paper_protocol(seeds, flags.samples.value_or(eval::paper_samples(dataset)));
   std::vector<eval::PlannedVariant> plan;
   for (const std::string& spec : flags.methods) plan.push_back({spec, spec, "", seeds});
-  if (plan.empty() && !flags.samples) plan.push_back({flags.search.method, flags.search.method, "", seeds});
+  if (plan.empty() && !flags.samples) plan.push_back({flags.decoding.method, flags.decoding.method, "", seeds});
   if (flags.samples.value_or(0) > 0) plan.push_back(eval::sampling_study(*flags.samples));
   return plan;
 }
 
 std::vector<eval::Variant> make_variants(const EvalFlags& flags, const Model& model,
                                          const std::vector<eval::PlannedVariant>& plan) {
-  SearchOptions base = flags.search.options();
-  base.sampling = flags.sampling.over(model.recommended_sampling().options);
+  DecodingOptions base = flags.decoding;
+  base.set_sampling(base.sampling(model.recommended_sampling().options));
   std::vector<eval::Variant> variants;
   for (const eval::PlannedVariant& planned : plan) {
-    eval::Variant variant{planned.label, eval::parse_variant(planned.spec, flags.search.numbers, base), planned.seeds};
+    eval::Variant variant{planned.label, eval::parse_variant(planned.spec, base), planned.seeds};
     validate(variant.options, model.vocabulary().size());
     variants.push_back(std::move(variant));
   }
@@ -164,7 +164,7 @@ struct Part {
 // Settings are settled before anything is decoded: a change is refused at once. Returns the rows to be made.
 std::size_t settle(const EvalFlags& flags, const EvalSession& session, const std::vector<Part>& parts,
                    eval::Store& store) {
-  const std::string source = flags.sampling.source(session.model().recommended_sampling().source);
+  const std::string source = sampling_source(flags.decoding, session.model().recommended_sampling().source);
   std::size_t to_make = 0;
   std::string text;
   for (const Part& part : parts) {
@@ -208,6 +208,7 @@ std::size_t missing_rows(const EvalSession& session, const std::vector<Part>& pa
 }
 
 int evaluate(EvalFlags& flags) {
+  checked_search(flags.decoding);
   if (flags.datasets.empty()) flags.datasets = {{"nano-bench", {}}};
   if (flags.datasets.size() > 1 && !flags.data.empty()) {
     throw usage_error("--data goes with one dataset; for several it is --dataset NAME=FILE,NAME=FILE");
@@ -217,7 +218,7 @@ int evaluate(EvalFlags& flags) {
     Part part{load_questions(flags, source), plan_of(flags, source.name), {}};
     // Whatever is wrong with a method is said before a model is loaded.
     for (const eval::PlannedVariant& planned : part.plan) {
-      eval::parse_variant(planned.spec, flags.search.numbers, flags.search.options());
+      eval::parse_variant(planned.spec, flags.decoding);
     }
     parts.push_back(std::move(part));
   }
@@ -345,8 +346,7 @@ void add_eval_command(CLI::App& app, int& exit_code) {
       ->required();
   command->add_flag("--json", flags->json, "the summary as JSON");
   add_model_options(*command, flags->model);
-  add_search_options(*command, flags->search);
-  add_sampling_options(*command, flags->sampling);
+  add_decoding_options(*command, flags->decoding);
   for (const char* name : {"--seed", "--max-seconds"}) command->get_option(name)->group("");  // not in the help
   command->callback([flags, command, &exit_code] {
     refuse_search_flags(*command);

@@ -11,7 +11,9 @@
 
 #include "base/machine.h"
 #include "cli/interrupt.h"
+#include "cli/spelling.h"
 #include "dts/error.h"
+#include "dts/options.h"
 #include "eval/grade/grade.h"
 #include "eval/run/fingerprint.h"
 #include "eval/run/variants.h"
@@ -90,7 +92,7 @@ void EvalSession::prepare(const std::vector<EvalWork>& all, int parallel) {
   for (int i = 0; i < workers_; ++i) engines_.push_back(model().make_engine({branches_, context_}));
   for (const EvalWork& work : all) {
     for (eval::Variant& variant : *work.variants) {
-      variant.options.max_tokens = std::min(variant.options.max_tokens, context_);
+      limit_tokens(variant.options, context_);
     }
   }
 }
@@ -118,8 +120,8 @@ void EvalSession::choose_branches(int widest, int parallel) {
     engine_settings_ = plan(branches_).settings;
   } catch (const Error& error) {
     if (branches_ == widest || error.kind() == Error::Kind::kUsage) throw;
-    throw Error(
-        fmt::format("--parallel is {}: {}; without --parallel as many are in flight as fit", parallel, error.what()));
+    throw Error(fmt::format("--parallel is {}: {}; without --parallel as many are in flight as fit", parallel,
+                            error.spelled(flag_of)));
   }
 }
 

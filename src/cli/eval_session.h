@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "cli/model_loader.h"
-#include "cli/options.h"
+#include "cli/model_options.h"
 #include "dts/model.h"
 #include "eval/datasets/dataset.h"
 #include "eval/run/runner.h"

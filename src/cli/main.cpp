@@ -9,6 +9,7 @@
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/spelling.h"
 #include "dts/error.h"
 #include "dts/version.h"
 #include "engine/llama/log.h"
@@ -63,7 +64,7 @@ int main(int argc, char** argv) {
   try {
     return run(argc, argv);
   } catch (const dts::Error& error) {
-    print_error(error.what());
+    print_error(error.spelled(flag_of));
     return error.kind() == dts::Error::Kind::kUsage ? kExitUsage : kExitFailed;
   } catch (const std::bad_alloc&) {
     print_error("out of memory");

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "cli/builtin_model.h"
-#include "cli/options.h"
+#include "cli/model_options.h"
 #include "dts/model.h"
 
 namespace dts::cli {

@@ -15,6 +15,7 @@
 #include "cli/example.h"
 #include "cli/interrupt.h"
 #include "cli/model_loader.h"
+#include "cli/model_options.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/prompt_source.h"
@@ -43,8 +44,7 @@ struct RunFlags {
   std::string system;
   bool raw = false;
   ModelFlags model;
-  SamplingFlags sampling;
-  SearchFlags search;
+  DecodingOptions decoding;
   bool json = false;
   std::string save_tree;
   bool verbose = false;
@@ -77,7 +77,7 @@ void check_writable(const std::string& path) {
 // Where nobody said how long trajectories may be and memory decides, it should not go unnoticed.
 void note_short_context(const RunFlags& flags, const ModelInfo& model, const EnginePlan& plan, int room, int wanted) {
   const bool by_memory = plan.context_length < model.training_context && room < wanted;
-  if (flags.quiet || flags.search.predict || flags.model.context_size > 0 || !by_memory) return;
+  if (flags.quiet || flags.decoding.max_tokens || flags.model.context_size > 0 || !by_memory) return;
   print_note(fmt::format(
       "memory has room for trajectories of {} tokens (the model could have {}); --kv unified, --kv-type q8_0 or fewer "
       "branches make more, and -n says how many",
@@ -110,8 +110,8 @@ ChatPrompt make_prompt(const RunFlags& flags, const std::string& question, const
 int choose_context(const RunFlags& flags, const ModelInfo& model, int prompt_tokens) {
   const int trained = model.training_context;
   int context = flags.model.context_size;
-  if (context == 0 && flags.search.predict) {
-    const std::int64_t wanted = std::int64_t{prompt_tokens} + *flags.search.predict;
+  if (context == 0 && flags.decoding.max_tokens) {
+    const std::int64_t wanted = std::int64_t{prompt_tokens} + *flags.decoding.max_tokens;
     context = static_cast<int>(std::min<std::int64_t>(wanted, trained > 0 ? trained : wanted));
   }
   const int room = context > 0 ? context : trained;
@@ -261,8 +261,7 @@ int print_result(const RunFlags& flags, const std::optional<Example>& example, c
 }
 
 int run(const RunFlags& flags) {
-  SearchOptions options = flags.search.options();
-  validate(flags.sampling.over({}));
+  SearchOptions options = checked_search(flags.decoding);
   check_writable(flags.save_tree);
   const std::optional<Example> example = choose_example(flags);
   const std::string question = example ? example->question : read_prompt(flags.prompt);
@@ -276,7 +275,7 @@ int run(const RunFlags& flags) {
     return kExitUnfinished;
   }
   const Model& model = **loaded;
-  options.sampling = flags.sampling.over(model.recommended_sampling().options);
+  options.sampling = flags.decoding.sampling(model.recommended_sampling().options);
 
   const ChatPrompt prompt = make_prompt(flags, question, model.vocabulary());
   const auto prompt_tokens = static_cast<int>(prompt.tokens.size());
@@ -292,16 +291,16 @@ int run(const RunFlags& flags) {
     throw usage_error(fmt::format("the prompt has {} tokens, but the context (--ctx-size) holds {}: shorten the prompt",
                                   prompt_tokens, engine->info().context_length));
   }
-  if (flags.search.predict && *flags.search.predict > room && !flags.quiet) {
+  if (flags.decoding.max_tokens && *flags.decoding.max_tokens > room && !flags.quiet) {
     print_note(fmt::format("--predict is {}, but beside the prompt the context (--ctx-size) has room for {}",
-                           *flags.search.predict, room));
+                           *flags.decoding.max_tokens, room));
   }
   note_short_context(flags, model.info(), plan, room, options.max_tokens);
-  options.max_tokens = std::min(options.max_tokens, room);
+  limit_tokens(options, room);
 
   const RunTitle title = make_title(model.info(), options, question, glyphs(terminal.unicode));
   const std::unique_ptr<View> view = choose_view(flags, title, terminal);
-  TreeDocument document = decode(*engine, model.vocabulary(), prompt, options, flags.search.max_seconds, *view);
+  TreeDocument document = decode(*engine, model.vocabulary(), prompt, options, flags.decoding.max_seconds, *view);
   view->close();
   document.model = model.info().name;
   document.question = question;
@@ -337,8 +336,7 @@ void add_run_command(CLI::App& app, int& exit_code) {
   add_value(*command, "--system", "TEXT", "system message", [flags](const std::string& text) { flags->system = text; });
   command->add_flag("--raw", flags->raw, "give the model the prompt as it is, without its chat template");
   add_model_options(*command, flags->model);
-  add_search_options(*command, flags->search);
-  add_sampling_options(*command, flags->sampling);
+  add_decoding_options(*command, flags->decoding);
 
   command->option_defaults()->group("Output");
   command->add_flag("--json", flags->json, "one JSON document with the whole tree, and nothing else");

@@ -15,6 +15,7 @@
 #include "cli/commands.h"
 #include "cli/interrupt.h"
 #include "cli/model_loader.h"
+#include "cli/model_options.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "dts/error.h"
@@ -44,14 +45,12 @@ struct ServeFlags {
   std::optional<int> parallel;
   std::optional<int> limit_branches;
   // Whether the options were given.
-  bool fixed_seed = false;
   bool fixed_max_branches = false;
   bool fixed_samples = false;
   bool log_prompts = false;
   double shutdown_seconds = 10;
   ModelFlags model;
-  SamplingFlags sampling;
-  SearchFlags search;
+  DecodingOptions decoding;
 };
 
 void read_keys(const std::string& path, std::vector<std::string>& keys) {
@@ -83,20 +82,6 @@ void check_access(ServeFlags& flags) {
   }
 }
 
-// The server's own values, where a request says nothing.
-serve::Decoding default_decoding(const ServeFlags& flags, const Model& model) {
-  serve::Decoding decoding;
-  decoding.method = flags.search.method;
-  decoding.numbers = flags.search.numbers;
-  decoding.stat_temperature = flags.search.stat_temperature;
-  decoding.max_total_tokens = flags.search.max_total_tokens;
-  decoding.max_seconds = flags.search.max_seconds;
-  decoding.sampling = flags.sampling.over(model.recommended_sampling().options);
-  if (flags.fixed_seed) decoding.seed = flags.search.seed;
-  decoding.max_tokens = flags.search.predict;
-  return decoding;
-}
-
 // How many branches the engine holds, and what the default method makes of it.
 struct Capacity {
   int parallel = 0;
@@ -104,13 +89,13 @@ struct Capacity {
 };
 
 Capacity plan_capacity(ServeFlags& flags) {
-  BranchRule& branch = flags.search.numbers.branch;
+  BranchRule& branch = flags.decoding.numbers.branch;
   const int most = flags.parallel.value_or(kMostBranches);
   const int allowed = std::min(most, flags.limit_branches.value_or(most));
   // What was not asked for gives way.
   if (!flags.fixed_max_branches) branch.max_branches = std::min(branch.max_branches, allowed);
-  if (!flags.fixed_samples) flags.search.numbers.samples = std::min(flags.search.numbers.samples, allowed);
-  const SearchOptions defaults = flags.search.options();  // throws for what is wrong without knowing the model
+  if (!flags.fixed_samples) flags.decoding.numbers.samples = std::min(flags.decoding.numbers.samples, allowed);
+  const SearchOptions defaults = checked_search(flags.decoding);  // throws for what is wrong without knowing the model
   const int wanted = defaults.method.max_live();
   if (wanted > allowed) {
     throw usage_error(fmt::format("{} may have {} branches (--max-branches, --votes, --samples), but {} is {}",
@@ -147,7 +132,6 @@ void shut_down(const ServeFlags& flags, const serve::EndSignals& signals, serve:
 int run(ServeFlags& flags) {
   check_access(flags);
   const Capacity capacity = plan_capacity(flags);
-  validate(flags.sampling.over({}));
   spdlog::set_default_logger(spdlog::stderr_color_mt("dts"));
   spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %^%l%$ %v");
 
@@ -173,7 +157,8 @@ int run(ServeFlags& flags) {
   options.model.training_context = model.info().training_context;
   options.limits = flags.limits;
   options.limits.branches = capacity.branches;
-  options.defaults = default_decoding(flags, model);
+  options.defaults = flags.decoding;
+  options.defaults.set_sampling(flags.decoding.sampling(model.recommended_sampling().options));
   options.access = flags.access;
   options.log_prompts = flags.log_prompts;
 
@@ -283,11 +268,9 @@ void add_serve_command(CLI::App& app, int& exit_code) {
   add_server_options(*command, flags);
   add_limit_options(*command, flags);
   add_model_options(*command, flags->model);
-  add_search_options(*command, flags->search);
-  add_sampling_options(*command, flags->sampling);
+  add_decoding_options(*command, flags->decoding);
   command->callback([flags, command, &exit_code] {
     const auto given = [command](const char* name) { return command->get_option(name)->count() > 0; };
-    flags->fixed_seed = given("--seed");
     flags->fixed_max_branches = given("--max-branches");
     flags->fixed_samples = given("--samples");
     exit_code = run(*flags);

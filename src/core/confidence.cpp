@@ -19,16 +19,20 @@ double quantile(std::vector<double> values, double q) {
   return values[below] + (at - std::floor(at)) * (values[above] - values[below]);
 }
 
-ConfidenceWindow::ConfidenceWindow(int window) : ring_(static_cast<std::size_t>(std::max(1, window))) {}
+ConfidenceWindow::ConfidenceWindow(int window) : window_(static_cast<std::size_t>(std::max(1, window))) {}
 
 void ConfidenceWindow::add(float confidence) {
-  float& oldest = ring_[count_ % ring_.size()];
-  if (full()) window_sum_ -= static_cast<double>(oldest);
-  oldest = confidence;
+  if (ring_.size() < window_) {
+    ring_.push_back(confidence);
+  } else {
+    float& oldest = ring_[count_ % window_];
+    window_sum_ -= static_cast<double>(oldest);
+    oldest = confidence;
+  }
   window_sum_ += static_cast<double>(confidence);
   sum_ += static_cast<double>(confidence);
   ++count_;
-  if (count_ == ring_.size()) {
+  if (count_ == window_) {
     lowest_ = current();
   } else if (full()) {
     lowest_ = std::min(lowest_, current());

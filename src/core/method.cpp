@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include "dts/error.h"
+#include "dts/options.h"
 
 namespace dts {
 namespace {
@@ -34,10 +34,6 @@ constexpr std::array kMethods = {
     MethodInfo{"dts-stable", "A tree that splits at decision tokens; the first B trajectories to finish vote.",
                "Decoding Tree Sketching, B = 8"},
 };
-
-Error out_of_range(std::string_view flag, const auto& value, std::string_view range) {
-  return usage_error(fmt::format("{} is {}: it must be {}", flag, value, range));
-}
 
 // The published numbers (16 of 256 or more trajectories warm up, windows of 2048 tokens) make no sense for eight
 // trajectories or a short budget, so both shrink with them; a window of 0 is chosen by the search: docs/methods.md.
@@ -76,12 +72,12 @@ bool BranchRule::is_decision(double entropy, double varentropy) const {
 std::span<const MethodInfo> methods() { return kMethods; }
 
 Method make_method(std::string_view name, const MethodOptions& options) {
-  if (options.votes < 1) throw out_of_range("--votes", options.votes, "at least 1");
-  if (options.samples < 1) throw out_of_range("--samples", options.samples, "at least 1");
+  check_option("votes", options.votes);
+  check_option("samples", options.samples);
   Method method;
   method.name = name;
   method.stop.consensus = options.consensus;
-  method.stop.certainty = options.certainty;
+  method.stop.adaptive = options.adaptive;
   method.branch = options.branch;
   method.branch.enabled = false;
   const auto tree = [&](int finished, SelectRule select) {
@@ -107,8 +103,9 @@ Method make_method(std::string_view name, const MethodOptions& options) {
     independent(options.votes, 1, SelectRule::kFirst);
   } else if (name == "short-m@k") {
     if (options.votes > options.samples) {
-      throw usage_error(fmt::format("--votes is {}: of {} trajectories (--samples) no more than that many can vote",
-                                    options.votes, options.samples));
+      throw out_of_range(
+          "votes", fmt::format("{}", options.votes),
+          fmt::format("at most {}, the trajectories that start ({})", options.samples, option_name("samples")));
     }
     independent(options.samples, options.votes, SelectRule::kMajority);
   } else if (name == "max-logit") {
@@ -121,45 +118,36 @@ Method make_method(std::string_view name, const MethodOptions& options) {
   } else {
     std::string known;
     for (const MethodInfo& info : kMethods) known += fmt::format("{}{}", known.empty() ? "" : ", ", info.name);
-    throw usage_error(fmt::format("--method is '{}': it must be one of {}", name, known));
+    throw out_of_range("method", fmt::format("'{}'", name), "one of " + known);
   }
   return method;
 }
 
 void validate(const Method& method, int n_vocab) {
-  if (method.width < 1) throw out_of_range("the number of trajectories", method.width, "at least 1");
+  if (method.width < 1) throw out_of_range("width", fmt::format("{}", method.width), "at least 1 trajectory");
   if (method.retire.enabled) {
-    if (method.retire.warmup < 1) throw out_of_range("--warmup", method.retire.warmup, "at least 1");
-    if (method.retire.window < 0) throw out_of_range("--window", method.retire.window, "at least 1 token");
+    check_option("warmup", method.retire.warmup);
+    if (method.retire.window != 0) check_option("window", method.retire.window);  // 0: chosen by the search
   }
-  const auto share = [](double value) { return value >= 0 && value <= 1; };
-  if (!share(method.stop.consensus)) {
-    throw out_of_range("--consensus", method.stop.consensus, "between 0 (off) and 1");
-  }
-  if (!share(method.stop.certainty)) {
-    throw out_of_range("--adaptive", method.stop.certainty, "between 0 (off) and 1");
-  }
-  if (method.stop.finished < 1) throw out_of_range("--votes", method.stop.finished, "at least 1");
+  check_option("consensus", method.stop.consensus);
+  check_option("adaptive", method.stop.adaptive);
+  check_option("votes", method.stop.finished);
   const BranchRule& rule = method.branch;
-  if (!(rule.tau_v >= 0)) throw out_of_range("--tau-v", rule.tau_v, "0 or more nats^2 ('inf' never branches)");
-  if (!(rule.tau_h >= 0)) throw out_of_range("--tau-h", rule.tau_h, "0 or more nats");
-  if (rule.k < 1 || (rule.enabled && rule.k > n_vocab)) {
-    throw out_of_range("--branch-k", rule.k, fmt::format("between 1 and the vocabulary's {} tokens", n_vocab));
+  check_option("tau_v", rule.tau_v);
+  check_option("tau_h", rule.tau_h);
+  check_option("branch_k", rule.k);
+  if (rule.enabled && rule.k > n_vocab) {
+    throw out_of_range("branch_k", fmt::format("{}", rule.k),
+                       fmt::format("between 1 and the vocabulary's {} tokens", n_vocab));
   }
-  if (rule.max_branches < 1) throw out_of_range("--max-branches", rule.max_branches, "at least 1");
+  check_option("max_branches", rule.max_branches);
 }
 
 void validate(const SamplingOptions& sampling) {
-  if (!(sampling.temperature >= 0) || std::isinf(sampling.temperature)) {
-    throw out_of_range("--temp", sampling.temperature, "a finite number, 0 (most probable token) or more");
-  }
-  if (sampling.top_k < 0) throw out_of_range("--top-k", sampling.top_k, "0 (no limit) or more");
-  if (!(sampling.top_p > 0 && sampling.top_p <= 1)) {
-    throw out_of_range("--top-p", sampling.top_p, "above 0 and at most 1 (no limit)");
-  }
-  if (!(sampling.min_p >= 0 && sampling.min_p <= 1)) {
-    throw out_of_range("--min-p", sampling.min_p, "between 0 (no limit) and 1");
-  }
+  check_option("temperature", static_cast<double>(sampling.temperature));
+  check_option("top_k", sampling.top_k);
+  check_option("top_p", static_cast<double>(sampling.top_p));
+  check_option("min_p", static_cast<double>(sampling.min_p));
 }
 
 }  // namespace dts

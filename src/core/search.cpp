@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <exception>
 #include <limits>
 #include <utility>
 
 #include "base/check.h"
 #include "dts/error.h"
+#include "dts/options.h"
 
 namespace dts {
 
@@ -38,15 +38,14 @@ std::string_view to_string(StopReason reason) {
 void validate(const SearchOptions& options, int n_vocab) {
   validate(options.method, n_vocab);
   validate(options.sampling);
-  if (!(options.stat_temperature > 0) || std::isinf(options.stat_temperature)) {
-    throw usage_error(fmt::format("--stat-temp is {}: it must be a finite number above 0", options.stat_temperature));
-  }
-  if (options.max_tokens < 1) {
-    throw usage_error(fmt::format("--predict is {}: a trajectory needs room for at least 1 token", options.max_tokens));
-  }
-  if (options.max_total_tokens < 0) {
-    throw usage_error(
-        fmt::format("--max-total-tokens is {}: it must be 0 (no limit) or more", options.max_total_tokens));
+  check_option("stat_temp", static_cast<double>(options.stat_temperature));
+  check_option("max_tokens", options.max_tokens);
+  if (options.max_total_tokens != 0) check_option("max_total_tokens", static_cast<double>(options.max_total_tokens));
+  const RetireRule& retire = options.method.retire;
+  if (retire.enabled && retire.window > options.max_tokens) {
+    throw out_of_range(
+        "window", fmt::format("{}", retire.window),
+        fmt::format("at most {}, the tokens of a trajectory ({})", options.max_tokens, option_name("max_tokens")));
   }
 }
 
@@ -388,7 +387,7 @@ std::vector<Ballot> Search::ballots() const {
 
 bool Search::agreed() const {
   const StopRule& rule = options_.method.stop;
-  if (rule.consensus <= 0 && rule.certainty <= 0) return false;
+  if (rule.consensus <= 0 && rule.adaptive <= 0) return false;
   if (options_.method.retire.enabled && !bar_) return false;  // the warm-up always runs in full
   const std::vector<AnswerCount> votes = count_votes(ballots());
   if (votes.empty()) return false;
@@ -398,7 +397,7 @@ bool Search::agreed() const {
   for (const AnswerCount& count : votes) voters += count.votes;
   if (rule.consensus > 0 && voters > 1 && votes.front().weight >= rule.consensus * total) return true;
   const int runner_up = votes.size() > 1 ? votes[1].votes : 0;
-  return rule.certainty > 0 && majority_certainty(votes.front().votes, runner_up) >= rule.certainty;
+  return rule.adaptive > 0 && majority_certainty(votes.front().votes, runner_up) >= rule.adaptive;
 }
 
 std::vector<SegmentId> Search::live_leaves() const {

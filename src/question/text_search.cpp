@@ -3,6 +3,8 @@
 #include <utility>
 
 #include "dts/answer.h"
+#include "question/reply_text.h"
+#include "question/stop_readers.h"
 
 namespace dts {
 
@@ -11,17 +13,29 @@ std::string shown_piece(const Vocabulary& vocabulary, Token token) {
 }
 
 std::shared_ptr<Search> make_text_search(const Vocabulary& vocabulary, const ChatPrompt& prompt, SearchOptions options,
-                                         AnswerReader read_answer) {
-  if (!read_answer) {
-    read_answer = [opens = prompt.opens_thinking](std::string_view text) { return extract_answer(text, opens); };
+                                         TextSearchOptions how) {
+  if (!how.read_answer) {
+    how.read_answer = [opens = prompt.opens_thinking](std::string_view text) { return extract_answer(text, opens); };
   }
+  const ReplyTextOptions reading{how.split_thinking, prompt.opens_thinking, how.stop};
   SearchText text;
   text.is_end = [&vocabulary](Token token) { return vocabulary.is_end(token); };
-  text.answer_of = [&vocabulary, read = std::move(read_answer)](std::span<const Token> tokens) {
+  text.answer_of = [&vocabulary, reading, read = std::move(how.read_answer)](std::span<const Token> tokens) {
+    if (!reading.stop.empty()) {
+      ReplyText reader(reading);
+      for (const Token token : tokens) reader.feed(shown_piece(vocabulary, token));
+      return read(reader.kept());
+    }
     std::string all;
     for (const Token token : tokens) all += shown_piece(vocabulary, token);
     return read(all);
   };
+  text.filter = std::move(how.filter);
+  if (!how.stop.empty()) {
+    text.ends_here = [readers = std::make_shared<StopReaders>(vocabulary, reading)](const Tree& tree, SegmentId leaf) {
+      return readers->stops_at(tree, leaf);
+    };
+  }
   return std::make_shared<Search>(prompt.tokens, std::move(options), std::move(text), vocabulary.size());
 }
 

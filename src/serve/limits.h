@@ -22,13 +22,15 @@ struct Limits {
   int json_values = 300'000;
   int messages = 1024;
   int tools = 128;
+  int context = 0;                    // tokens a branch holds: the engine's; 0: not known
   int max_tokens = 0;                 // a trajectory; 0: what the context holds
   std::int64_t max_total_tokens = 0;  // unique tokens of a tree; 0: what its branches can hold
   int branches = 48;                  // at once; at most what the engine holds
   int branch_k = 16;
   int votes = 1024;  // and samples: a method that starts one for each is bounded by `branches`, too
   double seconds = 600;
-  int choices = 8;  // n
+  double temperature = 2;  // OpenAI's
+  int choices = 8;         // n
   int stop_strings = 4;
   std::size_t stop_bytes = 256;  // of one stop string
   int top_logprobs = 20;

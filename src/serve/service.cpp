@@ -37,28 +37,19 @@ HttpResponse json_response(const Json& json) {
 }
 
 // What can never be is not promised.
-ServiceOptions with_possible_limits(ServiceOptions options) {
+ServiceOptions with_possible_limits(ServiceOptions options, const EngineInfo& engine) {
+  options.limits.context = engine.context_length;
   options.limits.choices = std::min(options.limits.choices, options.limits.runs);
   return options;
-}
-
-std::size_t longest_piece(const Vocabulary& vocabulary) {
-  std::size_t longest = 1;
-  for (Token token = 0; token < vocabulary.size(); ++token) {
-    longest = std::max(longest, vocabulary.piece(token, /*special=*/true).size());
-  }
-  return longest;
 }
 
 }  // namespace
 
 Service::Service(ServiceOptions options, Engine& engine, const Vocabulary& vocabulary)
-    : options_(with_possible_limits(std::move(options))),
+    : options_(with_possible_limits(std::move(options), engine.info())),
       access_(options_.access),
       engine_(engine),
       vocabulary_(vocabulary),
-      longest_piece_(longest_piece(vocabulary)),
-      thinking_tokens_(thinking_tokens(vocabulary)),
       store_(options_.limits.kept_runs, options_.limits.kept_bytes),
       workers_(kWorkers),
       loop_(engine) {}

@@ -41,7 +41,7 @@ struct ServedModel {
 struct ServiceOptions {
   ServedModel model;
   Limits limits;
-  Decoding defaults;
+  DecodingOptions defaults;  // where a request says nothing
   AccessOptions access;
   bool log_prompts = false;
 };
@@ -121,8 +121,8 @@ class Service {
   const Access access_;
   Engine& engine_;
   const Vocabulary& vocabulary_;
-  const std::size_t longest_piece_;  // bytes that a token stands for at most
-  const ThinkingTokens thinking_tokens_;
+  mutable std::once_flag thinking_read_;
+  mutable ThinkingTokens thinking_tokens_;  // once thinking_read_
   Metrics metrics_;
   RunStore store_;
   std::atomic<bool> draining_ = false;

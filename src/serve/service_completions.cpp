@@ -11,7 +11,7 @@
 #include "serve/api/api_error.h"
 #include "serve/api/completion_reply.h"
 #include "serve/api/ollama.h"
-#include "serve/api/param.h"
+#include "serve/api/option_fields.h"
 #include "serve/api/responses.h"
 #include "serve/http/late_reply.h"
 #include "serve/service.h"
@@ -31,17 +31,6 @@ std::int64_t unix_seconds() {
 std::uint64_t random_seed() {
   std::random_device entropy;
   return entropy();  // 32 bits: any client's numbers can hold it
-}
-
-// The library names options as the command line does: "--branch-k" becomes "branch_k".
-std::string in_words_of_the_api(std::string text) {
-  for (std::size_t at = text.find("--"); at != std::string::npos; at = text.find("--", at)) {
-    text.erase(at, 2);
-    for (; at < text.size() && (text[at] == '-' || (text[at] >= 'a' && text[at] <= 'z')); ++at) {
-      if (text[at] == '-') text[at] = '_';
-    }
-  }
-  return text;
 }
 
 // What a listing shows of a request.
@@ -114,10 +103,12 @@ void Service::check_bytes(const CompletionRequest& request) const {
   for (const ChatMessage& message : request.messages) bytes += message.role == "user" ? count(message.content) : 0;
   if (const auto* text = std::get_if<std::string>(&request.text)) bytes += count(*text);
   const auto context = static_cast<std::size_t>(engine_.info().context_length);
-  if (bytes <= context * longest_piece_) return;
+  if (bytes <= context) return;  // a token is a byte at least
+  const std::size_t longest = vocabulary_.longest_piece();
+  if (longest == 0 || bytes <= context * longest) return;
   throw ApiError(400,
                  fmt::format("the prompt has {} tokens at least, but the context holds {}: shorten it",
-                             (bytes + longest_piece_ - 1) / longest_piece_, context),
+                             (bytes + longest - 1) / longest, context),
                  prompt_field(request), "context_length_exceeded");
 }
 
@@ -130,7 +121,8 @@ ChatPrompt Service::make_prompt(const CompletionRequest& request) const {
       return vocabulary_.chat_with(request.messages, options);
     } catch (const Error& error) {
       const bool wrong = error.kind() == Error::Kind::kUsage;
-      throw ApiError(400, text::one_line(error.what()), "messages", wrong ? "invalid_value" : "chat_template_failed");
+      throw ApiError(400, text::one_line(error.spelled(field_name)), "messages",
+                     wrong ? "invalid_value" : "chat_template_failed");
     }
   }
   ChatPrompt prompt;
@@ -148,7 +140,7 @@ ChatPrompt Service::make_prompt(const CompletionRequest& request) const {
     try {
       prompt.tokens = vocabulary_.tokenize_prompt(prompt.text);
     } catch (const Error& error) {
-      throw ApiError(400, text::one_line(error.what()), "prompt", "invalid_value");
+      throw ApiError(400, text::one_line(error.spelled(field_name)), "prompt", "invalid_value");
     }
   }
   if (prompt.tokens.empty()) throw ApiError(400, "prompt is empty: it must have a token", "prompt", "invalid_value");
@@ -185,9 +177,11 @@ std::shared_ptr<const LogitsFilter> Service::make_filter(const CompletionRequest
       const Start start = request.kind == CompletionKind::kText ? Start::kAnswer
                           : prompt.opens_thinking               ? Start::kThinking
                                                                 : Start::kEither;
+      // Nothing walks the vocabulary before it has to.
+      std::call_once(thinking_read_, [this] { thinking_tokens_ = thinking_tokens(vocabulary_); });
       filters.push_back(std::make_unique<AnswerFilter>(vocabulary_, thinking_tokens_, grammar, start));
     } catch (const Error& error) {
-      throw ApiError(400, text::one_line(error.what()), field, "invalid_value");
+      throw ApiError(400, text::one_line(error.spelled(field_name)), field, "invalid_value");
     }
   }
   if (filters.empty()) return nullptr;
@@ -199,7 +193,6 @@ std::shared_ptr<const LogitsFilter> Service::make_filter(const CompletionRequest
 }
 
 SearchOptions Service::search_options(const CompletionRequest& request, std::size_t prompt_tokens) const {
-  const Decoding& decoding = request.decoding;
   const Limits& limits = options_.limits;
   const EngineInfo& info = engine_.info();
   const int room = info.context_length - static_cast<int>(prompt_tokens);
@@ -209,19 +202,18 @@ SearchOptions Service::search_options(const CompletionRequest& request, std::siz
                                info.context_length),
                    prompt_field(request), "context_length_exceeded");
   }
+  DecodingOptions decoding = request.decoding;
+  if (!decoding.seed) decoding.seed = random_seed();
+  if (!decoding.max_tokens) decoding.max_tokens = info.context_length;
+  if (decoding.max_total_tokens == 0) decoding.max_total_tokens = limits.max_total_tokens;
   SearchOptions search;
   try {
-    search.method = make_method(decoding.method, decoding.numbers);
-    search.sampling = decoding.sampling;
-    search.stat_temperature = decoding.stat_temperature;
-    search.seed = decoding.seed ? *decoding.seed : random_seed();
-    search.max_tokens =
-        std::min({decoding.max_tokens.value_or(room), room, limits.max_tokens > 0 ? limits.max_tokens : room});
-    search.max_total_tokens = decoding.max_total_tokens > 0 ? decoding.max_total_tokens : limits.max_total_tokens;
+    search = decoding.search();
     search.top_k = request.logprobs ? request.top_logprobs : 0;
+    limit_tokens(search, limits.max_tokens > 0 ? std::min(room, limits.max_tokens) : room);
     validate(search, vocabulary_.size());
   } catch (const Error& error) {
-    throw ApiError(400, in_words_of_the_api(error.what()), "dts", "invalid_value");
+    throw api_error(error);
   }
   if (search.method.max_live() > limits.branches) {
     throw ApiError(400,
@@ -264,7 +256,7 @@ void Service::finished(const std::shared_ptr<Run>& run) {
 
 Service::Routed Service::complete(const HttpRequest& request, CompletionKind kind, const std::string& id) {
   check_queue(1);  // whoever has no chance is told before its body is looked at
-  const nlohmann::json json = parse_json(request.body, options_.limits);
+  const nlohmann::json json = parse_body(request.body, options_.limits);
   CompletionFormat format;
   format.title.id = id;
   return complete_body(json, nlohmann::ordered_json::parse(request.body), kind, std::move(format));

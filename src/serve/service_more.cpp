@@ -5,10 +5,11 @@
 #include <utility>
 
 #include "dts/error.h"
+#include "json/field.h"
 #include "serve/api/api_error.h"
 #include "serve/api/completion_reply.h"
 #include "serve/api/ollama.h"
-#include "serve/api/param.h"
+#include "serve/api/option_fields.h"
 #include "serve/api/responses.h"
 #include "serve/api/token_weights.h"
 #include "serve/http/ids.h"
@@ -34,8 +35,7 @@ std::unique_ptr<Reply> json_reply(const Json& json) {
 Ordered read_body(const HttpRequest& request, const Limits& limits) {
   require_method(request, {"POST"});
   require_json(request);
-  const nlohmann::json checked = parse_json(request.body, limits);
-  Param(checked, "the body").check_object();
+  parse_body(request.body, limits);
   return Ordered::parse(request.body);
 }
 
@@ -96,7 +96,7 @@ Service::Routed Service::ollama(const HttpRequest& request, const std::string& p
 Service::Routed Service::text_tools(const HttpRequest& request) {
   const Ordered ordered = read_body(request, options_.limits);
   const nlohmann::json json = sorted(ordered);
-  const Param body(json, "");
+  const JsonField body(json);
   const auto flag = [&](const char* name, bool otherwise) {
     return body[name].absent() ? otherwise : body[name].boolean();
   };
@@ -117,9 +117,9 @@ Service::Routed Service::text_tools(const HttpRequest& request) {
       return json_reply({{"tokens", std::move(list)}});
     }
     if (request.path == "/detokenize") {
-      const Param list = body["tokens"];
+      const JsonField list = body["tokens"];
       std::vector<Token> tokens;
-      for (std::size_t i = 0; i < list.list_size(); ++i) {
+      for (std::size_t i = 0; i < list.size(); ++i) {
         tokens.push_back(list.item(i).whole(0, vocabulary_.size() - 1));
       }
       return json_reply({{"content", text::valid_utf8(vocabulary_.detokenize(tokens, true))}});
@@ -131,7 +131,7 @@ Service::Routed Service::text_tools(const HttpRequest& request) {
     options.variables = read_template_variables(body);
     return json_reply({{"prompt", text::valid_utf8(vocabulary_.chat_with(messages, options).text)}});
   } catch (const Error& error) {
-    throw ApiError(400, text::one_line(error.what()), {}, "invalid_value");
+    throw api_error(error);
   }
 }
 

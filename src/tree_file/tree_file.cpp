@@ -6,6 +6,7 @@
 
 #include "dts/error.h"
 #include "io/whole_file.h"
+#include "json/parse.h"
 #include "tree_file/tree_json.h"
 
 namespace dts {
@@ -17,21 +18,21 @@ constexpr int kMaxDepth = 16;  // of nested values; a tree needs four
 }  // namespace
 
 TreeDocument tree_from_json_text(std::string_view text, const std::string& name) {
-  const nlohmann::json::parser_callback_t check_depth = [&name](int depth, nlohmann::json::parse_event_t,
-                                                                nlohmann::json&) {
-    if (depth > kMaxDepth)
-      throw Error(name + ": no tree file: its values are nested deeper than " + std::to_string(kMaxDepth));
-    return true;
-  };
   nlohmann::json json;
   try {
-    json = nlohmann::json::parse(text, check_depth);
-  } catch (const nlohmann::json::parse_error& error) {
-    if (error.byte > text.size())
-      throw Error(name + ": ends after " + std::to_string(text.size()) + " bytes, before its JSON does");
-    throw Error(name + ": not valid JSON at byte " + std::to_string(error.byte));
-  } catch (const nlohmann::json::exception& error) {
-    throw Error(name + ": not valid JSON: " + error.what());
+    json = parse_json(text, {.depth = kMaxDepth});
+  } catch (const JsonError& error) {
+    switch (error.reason()) {
+      case JsonError::What::kDepth:
+        throw Error(name + ": no tree file: its values are nested deeper than " + std::to_string(kMaxDepth));
+      case JsonError::What::kSyntax:
+        if (error.byte() > text.size()) {
+          throw Error(name + ": ends after " + std::to_string(text.size()) + " bytes, before its JSON does");
+        }
+        throw Error(name + ": not valid JSON at byte " + std::to_string(error.byte()));
+      default:
+        throw Error(name + ": not valid JSON: " + error.what());
+    }
   }
   return tree_from_json(json, name);
 }

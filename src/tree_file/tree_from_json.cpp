@@ -7,54 +7,42 @@
 
 #include "core/names.h"
 #include "dts/error.h"
+#include "dts/options.h"
 #include "json/field.h"
+#include "json/option_json.h"
 #include "tree_file/tree_json.h"
 
 namespace dts {
 namespace {
 
+// What follows from the options: how many start, which rules are on.
 Method read_method(const JsonField& json) {
   Method method;
   method.name = json["name"].string();
   method.width = json["width"].whole(1);
-  const JsonField branch = json["branch"];
-  method.branch.enabled = branch["enabled"].boolean();
-  method.branch.criterion = branch["criterion"].one_of(kCriteria);
-  method.branch.tau_v = branch["tau_v"].number();
-  method.branch.tau_h = branch["tau_h"].number();
-  method.branch.k = branch["k"].whole(1);
-  method.branch.max_branches = branch["max_branches"].whole(1);
-  method.branch.freeze = branch["freeze"].one_of(kFreezes);
-  const JsonField retire = json["retire"];
-  method.retire.enabled = retire["enabled"].boolean();
-  method.retire.warmup = retire["warmup"].whole(1);
-  method.retire.keep = retire["keep"].number();
-  method.retire.window = retire["window"].whole(0);
-  method.stop.consensus = json["stop"]["consensus"].number();
-  method.stop.certainty = json["stop"]["certainty"].number();
+  method.branch.enabled = json["branch"]["enabled"].boolean();
+  method.retire.enabled = json["retire"]["enabled"].boolean();
+  method.retire.keep = json["retire"]["keep"].number();
   const JsonField finished = json["stop"]["finished"];
   method.stop.finished = finished.is_word("all") ? StopRule::kAll : finished.whole(1);
   method.select = json["select"].one_of(kSelectRules);
   return method;
 }
 
-SamplingOptions read_sampling(const JsonField& json) {
-  SamplingOptions sampling;
-  sampling.temperature = json["temperature"].real();
-  sampling.top_k = json["top_k"].whole(0);
-  sampling.top_p = json["top_p"].real();
-  sampling.min_p = json["min_p"].real();
-  return sampling;
+// "method/branch/k"
+JsonField field_at(const JsonField& json, std::string_view path) {
+  const std::size_t slash = path.find('/');
+  const JsonField member = json[path.substr(0, slash)];
+  return slash == std::string_view::npos ? member : field_at(member, path.substr(slash + 1));
 }
 
 SearchOptions read_options(const JsonField& json) {
   SearchOptions options;
   options.method = read_method(json["method"]);
-  options.sampling = read_sampling(json["sampling"]);
-  options.stat_temperature = json["stat_temp"].real();
-  options.seed = json["seed"].bits();
-  options.max_tokens = json["max_tokens"].whole(1);
-  options.max_total_tokens = json["max_total_tokens"].count();
+  for (const OptionInfo& option : decoding_options()) {
+    if (option.stored.empty()) continue;
+    option.set_stored(options, read_stored_option(option, field_at(json, option.stored)));
+  }
   options.top_k = json["top_k"].whole(0);
   return options;
 }

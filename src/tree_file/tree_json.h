@@ -12,8 +12,8 @@ inline constexpr const char* kTreeFormat = "dts-tree";
 inline constexpr int kTreeVersion = 1;
 
 // Parts of it that others write, too.
-nlohmann::ordered_json method_json(const Method& method);
-nlohmann::ordered_json sampling_json(const SamplingOptions& sampling);
+// `method`, `sampling`, `stat_temp`, `seed` and the token budgets.
+void put_options(nlohmann::ordered_json& json, const SearchOptions& options);
 nlohmann::ordered_json account_json(const Account& account, double flops);
 nlohmann::ordered_json times_json(const TreeTimes& times);
 

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "core/names.h"
+#include "dts/options.h"
+#include "json/option_json.h"
 #include "text/utf8.h"
 #include "tree_file/tree_json.h"
 
@@ -40,36 +42,33 @@ ordered_json id_or_null(SegmentId id) { return id == kNoSegment ? ordered_json()
 
 }  // namespace
 
-ordered_json method_json(const Method& method) {
-  ordered_json json;
-  json["name"] = text_json(method.name);
-  json["width"] = method.width;
-  json["branch"] = {{"enabled", method.branch.enabled},
-                    {"criterion", name_of(kCriteria, method.branch.criterion)},
-                    {"tau_v", number(method.branch.tau_v)},
-                    {"tau_h", number(method.branch.tau_h)},
-                    {"k", method.branch.k},
-                    {"max_branches", method.branch.max_branches},
-                    {"freeze", name_of(kFreezes, method.branch.freeze)}};
-  json["retire"] = {{"enabled", method.retire.enabled},
-                    {"warmup", method.retire.warmup},
-                    {"keep", number(method.retire.keep)},
-                    {"window", method.retire.window}};
-  json["stop"]["finished"] =
-      method.stop.finished == StopRule::kAll ? ordered_json("all") : ordered_json(method.stop.finished);
-  json["stop"]["consensus"] = number(method.stop.consensus);
-  json["stop"]["certainty"] = number(method.stop.certainty);
-  json["select"] = name_of(kSelectRules, method.select);
-  return json;
+namespace {
+
+// Its place in the file, made when it is not there yet.
+ordered_json& place(ordered_json& json, std::string_view path) {
+  const std::size_t slash = path.find('/');
+  ordered_json& member = json[std::string(path.substr(0, slash))];
+  return slash == std::string_view::npos ? member : place(member, path.substr(slash + 1));
 }
 
-ordered_json sampling_json(const SamplingOptions& sampling) {
-  ordered_json json;
-  json["temperature"] = number(sampling.temperature);
-  json["top_k"] = sampling.top_k;
-  json["top_p"] = number(sampling.top_p);
-  json["min_p"] = number(sampling.min_p);
-  return json;
+}  // namespace
+
+void put_options(ordered_json& json, const SearchOptions& options) {
+  const Method& method = options.method;
+  ordered_json& out = json["method"];
+  out["name"] = text_json(method.name);
+  out["width"] = method.width;
+  out["branch"]["enabled"] = method.branch.enabled;
+  out["retire"]["enabled"] = method.retire.enabled;
+  out["stop"]["finished"] =
+      method.stop.finished == StopRule::kAll ? ordered_json("all") : ordered_json(method.stop.finished);
+  json["sampling"] = ordered_json::object();
+  for (const OptionInfo& option : decoding_options()) {
+    if (option.stored.empty()) continue;
+    place(json, option.stored) = option_json(option.get_stored(options));
+    if (option.name == "warmup") place(json, "method/retire/keep") = number(method.retire.keep);
+  }
+  json["method"]["select"] = name_of(kSelectRules, method.select);
 }
 
 ordered_json account_json(const Account& account, double flops) {
@@ -159,12 +158,7 @@ ordered_json head_json(const TreeDocument& document) {
   json["prompt"]["text"] = text_json(document.prompt);
   json["prompt"]["tokens"] = document.prompt_tokens;
   json["prompt"]["opens_thinking"] = document.opens_thinking;
-  json["method"] = method_json(document.options.method);
-  json["sampling"] = sampling_json(document.options.sampling);
-  json["stat_temp"] = number(document.options.stat_temperature);
-  json["seed"] = document.options.seed;
-  json["max_tokens"] = document.options.max_tokens;
-  json["max_total_tokens"] = document.options.max_total_tokens;
+  put_options(json, document.options);
   json["top_k"] = document.options.top_k;
   json["winner"] = outcome.winner ? ordered_json(*outcome.winner) : ordered_json();
   json["best_leaf"] = id_or_null(outcome.best_leaf);

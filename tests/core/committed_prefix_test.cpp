@@ -156,7 +156,7 @@ TEST(CommittedPrefix, IsTheLongestThatEveryContenderBeginsWith) {
     numbers.branch.max_branches = 1 + static_cast<int>((seed >> 8U) % 9);
     numbers.branch.tau_v = (seed >> 16U) % 3 == 0 ? 0.2 : 1.0;
     numbers.branch.tau_h = 3;
-    numbers.certainty = round % 7 == 0 ? 0.9 : 0.0;
+    numbers.adaptive = round % 7 == 0 ? 0.9 : 0.0;
     const auto& info = methods()[static_cast<std::size_t>(round) % methods().size()];
     SearchOptions options;
     options.method = make_method(info.name, numbers);

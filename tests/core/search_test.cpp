@@ -60,7 +60,7 @@ Case random_case(std::uint64_t seed) {
   method.warmup = pick(0, 5) == 0 ? method.votes + pick(0, 2) : pick(0, 4);  // also one that nobody waits for
   method.window = pick(0, 12);
   method.consensus = pick(0, 4) == 0 ? 0.5 + 0.5 * unit() : 0.0;
-  method.certainty = pick(0, 4) == 0 ? 0.7 + 0.3 * unit() : 0.0;
+  method.adaptive = pick(0, 4) == 0 ? 0.7 + 0.3 * unit() : 0.0;
   // Every method, the trees more often than the rest.
   const auto names = methods();
   const int last = static_cast<int>(names.size()) - 1;
@@ -454,21 +454,21 @@ TEST(Search, RefusesWhatIsOutOfRange) {
     }
   };
   const float nan = std::numeric_limits<float>::quiet_NaN();
-  refuses([](SearchOptions& o) { o.method.branch.k = 0; }, "--branch-k");
-  refuses([](SearchOptions& o) { o.method.branch.k = 101; }, "--branch-k");
-  refuses([](SearchOptions& o) { o.method.branch.max_branches = 0; }, "--max-branches");
-  refuses([](SearchOptions& o) { o.method.branch.tau_v = -1; }, "--tau-v");
-  refuses([&](SearchOptions& o) { o.method.branch.tau_v = nan; }, "--tau-v");
-  refuses([&](SearchOptions& o) { o.method.branch.tau_h = nan; }, "--tau-h");
-  refuses([&](SearchOptions& o) { o.stat_temperature = nan; }, "--stat-temp");
-  refuses([](SearchOptions& o) { o.stat_temperature = 0; }, "--stat-temp");
-  refuses([](SearchOptions& o) { o.sampling.temperature = -0.1F; }, "--temp");
-  refuses([&](SearchOptions& o) { o.sampling.temperature = nan; }, "--temp");
-  refuses([](SearchOptions& o) { o.sampling.top_p = 0; }, "--top-p");
-  refuses([](SearchOptions& o) { o.sampling.top_k = -1; }, "--top-k");
-  refuses([](SearchOptions& o) { o.sampling.min_p = 1.5F; }, "--min-p");
-  refuses([](SearchOptions& o) { o.max_tokens = 0; }, "--predict");
-  refuses([](SearchOptions& o) { o.max_total_tokens = -1; }, "--max-total-tokens");
+  refuses([](SearchOptions& o) { o.method.branch.k = 0; }, "branch_k");
+  refuses([](SearchOptions& o) { o.method.branch.k = 101; }, "branch_k");
+  refuses([](SearchOptions& o) { o.method.branch.max_branches = 0; }, "max_branches");
+  refuses([](SearchOptions& o) { o.method.branch.tau_v = -1; }, "tau_v");
+  refuses([&](SearchOptions& o) { o.method.branch.tau_v = nan; }, "tau_v");
+  refuses([&](SearchOptions& o) { o.method.branch.tau_h = nan; }, "tau_h");
+  refuses([&](SearchOptions& o) { o.stat_temperature = nan; }, "stat_temp");
+  refuses([](SearchOptions& o) { o.stat_temperature = 0; }, "stat_temp");
+  refuses([](SearchOptions& o) { o.sampling.temperature = -0.1F; }, "temperature");
+  refuses([&](SearchOptions& o) { o.sampling.temperature = nan; }, "temperature");
+  refuses([](SearchOptions& o) { o.sampling.top_p = 0; }, "top_p");
+  refuses([](SearchOptions& o) { o.sampling.top_k = -1; }, "top_k");
+  refuses([](SearchOptions& o) { o.sampling.min_p = 1.5F; }, "min_p");
+  refuses([](SearchOptions& o) { o.max_tokens = 0; }, "max_tokens");
+  refuses([](SearchOptions& o) { o.max_total_tokens = -1; }, "max_total_tokens");
   refuses([](SearchOptions& o) { o.method.width = 0; }, "trajectories");
   EXPECT_THROW(Search({}, {.method = make_method("standard"), .sampling = {}}, test_text(), 100), Error);
 }

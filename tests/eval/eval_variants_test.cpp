@@ -20,7 +20,7 @@ using test::error_of;
 using test::expect_in;
 
 TEST(Variants, ANameAloneHasTheUsualNumbers) {
-  const SearchOptions options = parse_variant("dts-stable", {}, {});
+  const SearchOptions options = parse_variant("dts-stable");
   EXPECT_EQ(options.method.name, "dts-stable");
   EXPECT_EQ(options.method.branch.tau_h, 2.5);
   EXPECT_EQ(options.method.branch.tau_v, 1.5);
@@ -30,12 +30,11 @@ TEST(Variants, ANameAloneHasTheUsualNumbers) {
 }
 
 TEST(Variants, NumbersOfItsOwnWinOverTheOthers) {
-  MethodOptions numbers;
-  numbers.votes = 4;
-  numbers.branch.tau_h = 2.0;
+  DecodingOptions base;
+  base.numbers.votes = 4;
+  base.numbers.branch.tau_h = 2.0;
   const SearchOptions options = parse_variant(
-      "dts-stable:tau-h=1.2:criterion=either:freeze=permanent:branch-k=2:max-branches=9:tau-v=inf:stat-temp=1", numbers,
-      {});
+      "dts-stable:tau-h=1.2:criterion=either:freeze=permanent:branch-k=2:max-branches=9:tau-v=inf:stat-temp=1", base);
   EXPECT_EQ(options.method.branch.tau_h, 1.2);
   EXPECT_TRUE(std::isinf(options.method.branch.tau_v));
   EXPECT_EQ(options.method.branch.criterion, Criterion::kEither);
@@ -44,11 +43,11 @@ TEST(Variants, NumbersOfItsOwnWinOverTheOthers) {
   EXPECT_EQ(options.method.branch.max_branches, 9);
   EXPECT_EQ(options.method.stop.finished, 4);
   EXPECT_EQ(options.stat_temperature, 1.0F);
-  const Method adaptive = parse_variant("self-consistency:votes=16:adaptive=0.95:consensus=0.9", {}, {}).method;
+  const Method adaptive = parse_variant("self-consistency:votes=16:adaptive=0.95:consensus=0.9").method;
   EXPECT_EQ(adaptive.width, 16);
-  EXPECT_EQ(adaptive.stop.certainty, 0.95);
+  EXPECT_EQ(adaptive.stop.adaptive, 0.95);
   EXPECT_EQ(adaptive.stop.consensus, 0.9);
-  const Method deepconf = parse_variant("deepconf-low:warmup=2:window=64", {}, {}).method;
+  const Method deepconf = parse_variant("deepconf-low:warmup=2:window=64").method;
   EXPECT_EQ(deepconf.retire.warmup, 2);
   EXPECT_EQ(deepconf.retire.window, 64);
 }
@@ -65,16 +64,16 @@ TEST(Variants, MistakesAreNamed) {
                                                         {"dts-greedy:branch-k=0", "branch-k"}}) {
     SCOPED_TRACE(spec);
     if (part.empty()) {
-      EXPECT_NO_THROW(parse_variant(spec, {}, {}));
+      EXPECT_NO_THROW(parse_variant(spec));
     } else {
-      expect_in(part, error_of([&s = spec] { parse_variant(s, {}, {}); }));
+      expect_in(part, error_of([&s = spec] { parse_variant(s); }));
     }
   }
 }
 
 // Two variants have the same settings exactly when they decode the same.
 TEST(Variants, SettingsTellThemApart) {
-  const auto settings = [](const std::string& spec) { return settings_of(parse_variant(spec, {}, {})).dump(); };
+  const auto settings = [](const std::string& spec) { return settings_of(parse_variant(spec)).dump(); };
   EXPECT_EQ(settings("dts-stable"), settings("dts-stable:tau-h=2.5:votes=8"));
   EXPECT_NE(settings("dts-stable"), settings("dts-stable:tau-h=1.2"));
   EXPECT_NE(settings("dts-stable"), settings("dts-stable:tau-v=inf"));
@@ -86,7 +85,7 @@ TEST(Variants, SettingsTellThemApart) {
   EXPECT_NE(settings("deepconf-low"), settings("deepconf-low:window=64"));
   EXPECT_NE(settings("self-consistency"), settings("self-consistency:adaptive=0.95"));
   EXPECT_EQ(settings("standard"), settings("standard:tau-h=1.2"));  // it does not branch
-  SearchOptions warm = parse_variant("standard", {}, {});
+  SearchOptions warm = parse_variant("standard");
   warm.sampling.temperature = 0.7F;
   EXPECT_EQ(settings_of(warm)["temperature"].dump(), "0.7");
 }
@@ -97,7 +96,7 @@ TEST(Protocol, IsThePapers) {
   std::set<std::string> labels;
   for (const PlannedVariant& planned : plan) {
     EXPECT_TRUE(labels.insert(planned.label).second) << planned.label;
-    const Method method = parse_variant(planned.spec, {}, {}).method;
+    const Method method = parse_variant(planned.spec).method;
     methods.insert(method.name);
     EXPECT_EQ(planned.seeds.size(), planned.label == kSamplesLabel ? 100U : 5U);
     if (method.branch.enabled) {

@@ -141,7 +141,7 @@ TEST(LlamaGrammar, ThinkingIsFreeAndTheAnswerIsNot) {
 
 TEST(LlamaGrammar, WhatIsWrongIsRefusedInOneLine) {
   const Vocabulary& vocabulary = tiny_model().vocabulary();
-  for (const std::string grammar :
+  for (const std::string& grammar :
        {std::string(), std::string("root ::= "), std::string("rot ::= \"a\""), std::string("root ::= root \"a\""),
         std::string("root ::= \"a"), std::string("root ::= x"), std::string(70'000, 'a'),
         "root ::= " + std::string(60'000, '('), std::string("root ::= \"a\"{100000}")}) {

@@ -7,7 +7,6 @@
 
 #include "serve/api/api_error.h"
 #include "serve/api/completion_request.h"
-#include "serve/api/param.h"
 
 namespace dts::serve {
 namespace {
@@ -22,10 +21,10 @@ Limits small_limits() {
 
 CompletionRequest read(const std::string& body, bool chat = true) {
   const Limits limits = small_limits();
-  const nlohmann::json json = parse_json(body, limits);
+  const nlohmann::json json = parse_body(body, limits);
   const auto ordered = nlohmann::ordered_json::parse(body);
-  return chat ? read_chat_request(json, Decoding{}, limits, ordered)
-              : read_text_request(json, Decoding{}, limits, ordered);
+  return chat ? read_chat_request(json, DecodingOptions{}, limits, ordered)
+              : read_text_request(json, DecodingOptions{}, limits, ordered);
 }
 
 CompletionRequest read_with(const std::string& fields) {
@@ -64,10 +63,10 @@ TEST(CompletionRequest, ReadsAChat) {
   EXPECT_EQ(request.messages[1].content, "ab");
   EXPECT_EQ(request.decoding.method, "dts-greedy");
   EXPECT_EQ(request.decoding.max_tokens, 9);
-  EXPECT_FLOAT_EQ(request.decoding.sampling.temperature, 0.5F);
-  EXPECT_FLOAT_EQ(request.decoding.sampling.top_p, 0.9F);
-  EXPECT_EQ(request.decoding.sampling.top_k, 20);
-  EXPECT_FLOAT_EQ(request.decoding.sampling.min_p, 0.1F);
+  EXPECT_FLOAT_EQ(*request.decoding.temperature, 0.5F);
+  EXPECT_FLOAT_EQ(*request.decoding.top_p, 0.9F);
+  EXPECT_EQ(request.decoding.top_k, 20);
+  EXPECT_FLOAT_EQ(*request.decoding.min_p, 0.1F);
   EXPECT_EQ(request.decoding.seed, 12U);
   EXPECT_EQ(request.stop, (std::vector<std::string>{"x", "yy"}));
   EXPECT_EQ(request.choices, 2);
@@ -82,7 +81,7 @@ TEST(CompletionRequest, ReadsAChat) {
   EXPECT_EQ(numbers.branch.criterion, Criterion::kEither);
   EXPECT_EQ(numbers.branch.freeze, Freeze::kPermanent);
   EXPECT_EQ(numbers.consensus, 0.9);
-  EXPECT_EQ(numbers.certainty, 0.8);
+  EXPECT_EQ(numbers.adaptive, 0.8);
   EXPECT_EQ(numbers.samples, MethodOptions{}.samples);
   EXPECT_EQ(request.decoding.max_total_tokens, 1000);
   EXPECT_EQ(request.decoding.max_seconds, 5);

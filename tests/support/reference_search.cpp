@@ -271,13 +271,13 @@ ReferenceResult reference_search(const LogitsScript& script, const std::vector<T
         if (close(leader / total, method.stop.consensus, 1e-4)) result.fragile = true;
         agreed = leader / total >= method.stop.consensus;
       }
-      if (method.stop.certainty > 0) {
+      if (method.stop.adaptive > 0) {
         std::vector<int> sizes;
         for (const auto& [answer, n] : counts) sizes.push_back(n);
         std::sort(sizes.rbegin(), sizes.rend());
         const double certainty = certainty_of(sizes[0], sizes.size() > 1 ? sizes[1] : 0);
-        if (close(certainty, method.stop.certainty, 1e-4)) result.fragile = true;
-        agreed = agreed || certainty >= method.stop.certainty;
+        if (close(certainty, method.stop.adaptive, 1e-4)) result.fragile = true;
+        agreed = agreed || certainty >= method.stop.adaptive;
       }
     }
     if (static_cast<int>(result.finished.size()) >= method.stop.finished) {

@@ -32,6 +32,11 @@ class PieceVocabulary final : public Vocabulary {
   Token end() const { return size() - 1; }
   std::string piece(Token token, bool /*special*/) const override { return pieces_[static_cast<std::size_t>(token)]; }
   bool is_end(Token token) const override { return token == end(); }
+  std::size_t longest_piece() const override {
+    std::size_t longest = 1;
+    for (const std::string& piece : pieces_) longest = std::max(longest, piece.size());
+    return longest;
+  }
   // One token a byte: enough for prompts.
   std::vector<Token> tokenize(std::string_view text, bool /*special*/) const override {
     if (before_tokenize) before_tokenize();

@@ -144,6 +144,13 @@ LlamaVocabulary::LlamaVocabulary(const llama_model* model, const GgufFacts& fact
 
 LlamaVocabulary::~LlamaVocabulary() = default;
 
+std::size_t LlamaVocabulary::longest_piece() const {
+  std::call_once(measured_, [this] {
+    for (Token token = 0; token < size_; ++token) longest_piece_ = std::max(longest_piece_, piece(token, true).size());
+  });
+  return longest_piece_;
+}
+
 bool LlamaVocabulary::is_end(Token token) const {
   return token >= 0 && token < size_ && ends_[static_cast<std::size_t>(token)];
 }

@@ -29,6 +29,7 @@ class LlamaVocabulary final : public Vocabulary {
   std::vector<Token> tokenize(std::string_view text, bool special) const override;
   std::vector<Token> tokenize_prompt(std::string_view text) const override;
   bool is_end(Token token) const override;
+  std::size_t longest_piece() const override;
   ChatPrompt chat(std::span<const ChatMessage> messages) const override { return chat_with(messages, {}); }
   ChatPrompt chat_with(std::span<const ChatMessage> messages, const ChatOptions& options) const override;
   ToolFormat tool_format() const override;
@@ -49,6 +50,8 @@ class LlamaVocabulary final : public Vocabulary {
   int size_ = 0;
   std::vector<bool> ends_;         // [size_]
   std::vector<Token> end_tokens_;  // the same as a list
+  mutable std::once_flag measured_;
+  mutable std::size_t longest_piece_ = 0;  // bytes, once measured_
   mutable std::mutex template_mutex_;
   mutable std::optional<ChatTemplate> template_;
 };

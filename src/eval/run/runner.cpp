@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "dts/error.h"
+#include "dts/options.h"
 #include "dts/scheduler.h"
 #include "dts/text_search.h"
 
@@ -89,13 +90,16 @@ class Runner {
     options.seed = task.seed;
     const int room = inputs_.engine->info().context_length - static_cast<int>(prompt->tokens.size());
     if (room < 1) {
-      throw usage_error(fmt::format("question {} has {} prompt tokens, but the context holds {} (--ctx-size)",
-                                    task.question->id, prompt->tokens.size(), inputs_.engine->info().context_length));
+      throw usage_error(fmt::format("question {} has {} prompt tokens, but the context holds {} ({})",
+                                    task.question->id, prompt->tokens.size(), inputs_.engine->info().context_length,
+                                    option_name("context_length")));
     }
-    options.max_tokens = std::min(options.max_tokens, room);
-    auto search = make_text_search(vocabulary, *prompt, options, [this, &task, prompt](std::string_view text) {
+    limit_tokens(options, room);
+    TextSearchOptions reading;
+    reading.read_answer = [this, &task, prompt](std::string_view text) {
       return inputs_.grading.vote(*task.question, text, prompt->opens_thinking);
-    });
+    };
+    auto search = make_text_search(vocabulary, *prompt, options, std::move(reading));
     Job job;
     job.search = search;
     job.on_done = [this, &task, prompt, search](const JobTimes& times) {

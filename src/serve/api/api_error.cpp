@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "serve/api/option_fields.h"
 #include "text/ascii.h"
+#include "text/display.h"
 #include "text/utf8.h"
 
 namespace dts::serve {
@@ -31,6 +33,13 @@ std::string_view type_of(int status) {
 }
 
 }  // namespace
+
+ApiError api_error(const Error& error) {
+  const std::string message = text::one_line(error.spelled(field_name));
+  if (!error.field()) return {400, message, "dts", "invalid_value"};
+  const bool missing = error.field()->value.empty();
+  return {400, message, field_name(error.field()->name), missing ? "missing_field" : "invalid_value"};
+}
 
 std::string error_json(int status, std::string_view message, std::string_view param, std::string_view code) {
   const auto or_null = [](std::string_view text) {

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "dts/error.h"
 #include "serve/http/http.h"
 
 namespace dts::serve {
@@ -35,6 +36,9 @@ class ApiError : public std::runtime_error {
   std::string code_;
   std::vector<std::pair<std::string, std::string>> headers_;
 };
+
+// An error of the library as the client is told: 400, with options as the API calls them.
+ApiError api_error(const Error& error);
 
 // {"error": {"message", "type", "param", "code"}}
 std::string error_json(int status, std::string_view message, std::string_view param, std::string_view code);

@@ -3,13 +3,15 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
-#include <cmath>
 #include <limits>
+#include <string_view>
 
-#include "core/names.h"
+#include "dts/error.h"
+#include "json/field.h"
+#include "json/option_json.h"
+#include "json/parse.h"
 #include "serve/api/api_error.h"
-#include "serve/api/param.h"
+#include "serve/api/option_fields.h"
 #include "serve/api/token_weights.h"
 #include "text/display.h"
 
@@ -24,32 +26,28 @@ constexpr double kInfinity = std::numeric_limits<double>::infinity();
   throw ApiError(400, fmt::format("{} is not supported: {}", name, why), name, "unsupported_parameter");
 }
 
-bool is_empty(const Param& param) {
-  return param.absent() || ((param.json().is_array() || param.json().is_object()) && param.json().empty());
-}
-
 // Fields that would change what is generated, and that we cannot honour. Those that would not are ignored.
-void refuse_what_changes_the_meaning(const Param& body) {
+void refuse_what_changes_the_meaning(const JsonField& body) {
   for (const char* name : {"functions", "function_call", "audio", "web_search_options", "suffix", "images", "lora"}) {
-    if (!is_empty(body[name])) unsupported(name, "leave it out");
+    if (!body[name].is_empty()) unsupported(name, "leave it out");
   }
   for (const char* name : {"dry_multiplier", "xtc_probability", "mirostat"}) {
-    const Param value = body[name];
+    const JsonField value = body[name];
     if (!value.absent() && value.number(-kInfinity, kInfinity) != 0) unsupported(name, "it must be 0 or left out");
   }
-  const Param modalities = body["modalities"];
+  const JsonField modalities = body["modalities"];
   if (!modalities.absent()) {
-    for (std::size_t i = 0; i < modalities.list_size(); ++i) {
+    for (std::size_t i = 0; i < modalities.size(); ++i) {
       if (modalities.item(i).string() != "text") unsupported("modalities", "it must be [\"text\"]");
     }
   }
-  const Param echo = body["echo"];
+  const JsonField echo = body["echo"];
   if (!echo.absent() && echo.boolean()) unsupported("echo", "it must be false or left out");
 }
 
-std::vector<std::string> read_stop(const Param& stop, const Limits& limits) {
+std::vector<std::string> read_stop(const JsonField& stop, const Limits& limits) {
   std::vector<std::string> strings;
-  const auto add = [&](const Param& item) {
+  const auto add = [&](const JsonField& item) {
     const std::string& text = item.string();
     if (text.empty() || text.size() > limits.stop_bytes) {
       item.fail(fmt::format("it must have from 1 to {} bytes", limits.stop_bytes));
@@ -61,145 +59,162 @@ std::vector<std::string> read_stop(const Param& stop, const Limits& limits) {
     add(stop);
     return strings;
   }
-  if (stop.list_size() > static_cast<std::size_t>(limits.stop_strings)) {
+  if (stop.size() > static_cast<std::size_t>(limits.stop_strings)) {
     stop.fail(fmt::format("it must be a string or a list of at most {}", limits.stop_strings));
   }
-  for (std::size_t i = 0; i < stop.list_size(); ++i) add(stop.item(i));
+  for (std::size_t i = 0; i < stop.size(); ++i) add(stop.item(i));
   return strings;
 }
 
-void read_sampling(const Param& body, SamplingOptions& sampling) {
-  if (const Param value = body["temperature"]; !value.absent()) {
-    sampling.temperature = static_cast<float>(value.number(0, 2));
-  }
-  if (const Param value = body["top_p"]; !value.absent()) {
-    sampling.top_p = static_cast<float>(value.number(0, 1));
+void read_value(const OptionInfo& option, const JsonField& value, const Limits& limits, DecodingOptions& decoding) {
+  if (value.absent()) return;
+  if (option.name == "top_p" && value.is_number() && value.number() == 0) {
     // OpenAI's range begins with 0, which leaves the most probable token.
-    if (sampling.top_p <= 0) sampling.top_p = std::numeric_limits<float>::min();
-  }
-  if (const Param value = body["min_p"]; !value.absent()) sampling.min_p = static_cast<float>(value.number(0, 1));
-  if (const Param value = body["top_k"]; !value.absent()) {
-    sampling.top_k = std::max(0, value.whole(-1, std::numeric_limits<int>::max()));
-  }
-}
-
-// A number from 0 on, or "inf".
-double threshold(const Param& value) {
-  return value.is_string() && value.string() == "inf" ? kInfinity : value.number(0, kInfinity);
-}
-
-template <typename Enum, std::size_t n>
-Enum one_of(const Param& param, const Names<Enum, n>& names) {
-  if (const auto value = value_of(names, param.string())) return *value;
-  std::string words;
-  for (const auto& [word, value] : names) words += (words.empty() ? "" : ", ") + std::string(word);
-  param.fail("it must be one of " + words);
-}
-
-void check_method(const Param& param) {
-  const std::string& name = param.string();
-  std::string known;
-  for (const MethodInfo& method : methods()) {
-    if (method.name == name) return;
-    known += (known.empty() ? "" : ", ") + std::string(method.name);
-  }
-  param.fail("it must be one of " + known);
-}
-
-void read_dts(const Param& dts, const Limits& limits, Decoding& decoding) {
-  if (dts.absent()) return;
-  dts.check_object();
-  BranchRule& branch = decoding.numbers.branch;
-  MethodOptions& numbers = decoding.numbers;
-  for (const auto& [key, json] : dts.json().items()) {
-    const Param value = dts[key.c_str()];
-    if (value.absent()) continue;
-    if (key == "method") {
-      check_method(value);
-      decoding.method = value.string();
-    } else if (key == "branch_k") {
-      branch.k = value.whole(1, limits.branch_k);
-    } else if (key == "max_branches") {
-      branch.max_branches = value.whole(1, limits.branches);
-    } else if (key == "votes") {
-      numbers.votes = value.whole(1, limits.votes);
-    } else if (key == "samples") {
-      numbers.samples = value.whole(1, limits.votes);
-    } else if (key == "tau_v") {
-      branch.tau_v = threshold(value);
-    } else if (key == "tau_h") {
-      branch.tau_h = threshold(value);
-    } else if (key == "stat_temp") {
-      decoding.stat_temperature = static_cast<float>(value.number(0.01, 100));
-    } else if (key == "criterion") {
-      branch.criterion = one_of(value, kCriteria);
-    } else if (key == "freeze") {
-      branch.freeze = one_of(value, kFreezes);
-    } else if (key == "warmup") {
-      numbers.warmup = value.whole(1, limits.votes);
-    } else if (key == "window") {
-      numbers.window = value.whole(1, std::numeric_limits<int>::max());
-    } else if (key == "consensus") {
-      numbers.consensus = value.number(0, 1);
-    } else if (key == "adaptive") {
-      numbers.certainty = value.number(0, 1);
-    } else if (key == "max_total_tokens") {
-      const bool limited = limits.max_total_tokens > 0;
-      decoding.max_total_tokens = value.integer(1, limited ? limits.max_total_tokens : INT64_MAX);
-    } else if (key == "max_seconds") {
-      decoding.max_seconds = value.number(0.001, limits.seconds);
-    } else {
-      const std::string name = text::shorten(text::one_line(value.name()), 60);
-      throw ApiError(400,
-                     fmt::format("{} is unknown: the dts object has method, branch_k, max_branches, votes, samples, "
-                                 "tau_v, tau_h, stat_temp, criterion, freeze, warmup, window, consensus, adaptive, "
-                                 "max_total_tokens and max_seconds",
-                                 name),
-                     name, "unknown_parameter");
-    }
+    decoding.top_p = std::numeric_limits<float>::min();
+  } else if (option.name == "top_k" && value.as_integer() == -1) {
+    decoding.top_k = 0;  // how some clients say that there is no limit
+  } else {
+    option.set(decoding, read_option(option, value, request_range(option, limits)));
   }
 }
 
-void read_seed(const Param& seed, Decoding& decoding) {
-  if (seed.absent()) return;
-  const std::int64_t value = seed.integer(-1, INT64_MAX);
-  decoding.seed = value < 0 ? std::nullopt : std::optional(static_cast<std::uint64_t>(value));
+[[noreturn]] void unknown(const JsonField& value) {
+  std::vector<std::string_view> names;
+  for (const OptionInfo& option : decoding_options()) {
+    if (!option.openai) names.push_back(option.name);
+  }
+  const std::string name = text::shorten(text::one_line(value.path()), 60);
+  throw ApiError(400,
+                 fmt::format("{} is unknown: the dts object has {} and {}", name,
+                             fmt::join(names.begin(), names.end() - 1, ", "), names.back()),
+                 name, "unknown_parameter");
+}
+
+void read_options(const JsonField& body, const Limits& limits, DecodingOptions& decoding) {
+  const JsonField dts = body["dts"];
+  if (!dts.absent()) {
+    dts.each_member([&](const std::string& key, const JsonField& value) {
+      const OptionInfo* option = find_option(key);
+      if (option == nullptr || option->openai) {
+        if (!value.absent()) unknown(value);
+        return;
+      }
+      read_value(*option, value, limits, decoding);
+    });
+  }
+  for (const OptionInfo& option : decoding_options()) {
+    if (option.openai) read_value(option, body[option.name], limits, decoding);
+  }
+  read_value(*find_option("max_tokens"), body["max_completion_tokens"], limits, decoding);
+  // The server's own window gives way to a client's budget; the client's own is checked against it.
+  const bool own_window = dts.absent() || dts["window"].absent();
+  if (own_window && decoding.max_tokens) {
+    decoding.numbers.window = std::min(decoding.numbers.window, *decoding.max_tokens);
+  }
 }
 
 // What chats and texts have in common.
-CompletionRequest read_common(const Param& body, const Decoding& defaults, const Limits& limits,
+CompletionRequest read_common(const JsonField& body, const DecodingOptions& defaults, const Limits& limits,
                               const nlohmann::ordered_json& ordered) {
   refuse_what_changes_the_meaning(body);
   CompletionRequest request;
   request.format = read_answer_format(body, ordered);
   request.penalties = read_penalties(body);
   request.decoding = defaults;
-  Decoding& decoding = request.decoding;
-  if (const Param model = body["model"]; !model.absent() && !model.string().empty()) {
+  DecodingOptions& decoding = request.decoding;
+  if (const JsonField model = body["model"]; !model.absent() && !model.string().empty()) {
     if (const auto method = split_model_name(model.string()).method) decoding.method = *method;
   }
-  read_dts(body["dts"], limits, decoding);
-  read_sampling(body, decoding.sampling);
-  read_seed(body["seed"], decoding);
-  const int most = limits.max_tokens > 0 ? limits.max_tokens : std::numeric_limits<int>::max();
-  for (const char* name : {"max_tokens", "max_completion_tokens"}) {
-    if (const Param value = body[name]; !value.absent()) decoding.max_tokens = value.whole(1, most);
-  }
+  read_options(body, limits, decoding);
   request.stop = read_stop(body["stop"], limits);
-  if (const Param n = body["n"]; !n.absent()) request.choices = n.whole(1, limits.choices);
-  if (const Param best = body["best_of"]; !best.absent() && best.whole(1, limits.choices) != request.choices) {
+  if (const JsonField n = body["n"]; !n.absent()) request.choices = n.whole(1, limits.choices);
+  if (const JsonField best = body["best_of"]; !best.absent() && best.whole(1, limits.choices) != request.choices) {
     unsupported("best_of", "it must equal n or be left out; the methods of the dts object choose among trajectories");
   }
-  if (const Param stream = body["stream"]; !stream.absent()) request.stream = stream.boolean();
-  if (const Param options = body["stream_options"]; !options.absent()) {
+  if (const JsonField stream = body["stream"]; !stream.absent()) request.stream = stream.boolean();
+  if (const JsonField options = body["stream_options"]; !options.absent()) {
     options.check_object();
     if (!request.stream) options.fail("it goes with stream: true only");
-    if (const Param usage = options["include_usage"]; !usage.absent()) request.include_usage = usage.boolean();
+    if (const JsonField usage = options["include_usage"]; !usage.absent()) request.include_usage = usage.boolean();
   }
   return request;
 }
 
+CompletionRequest read_chat(const JsonField& body, const DecodingOptions& defaults, const Limits& limits,
+                            const nlohmann::ordered_json& ordered) {
+  CompletionRequest request = read_common(body, defaults, limits, ordered);
+  request.kind = CompletionKind::kChat;
+  request.messages = read_messages(body["messages"], limits);
+  request.tools = read_tools(body, ordered, limits);
+  request.template_variables = read_template_variables(body);
+  if (const JsonField logprobs = body["logprobs"]; !logprobs.absent()) request.logprobs = logprobs.boolean();
+  if (const JsonField top = body["top_logprobs"]; !top.absent()) {
+    request.top_logprobs = top.whole(0, limits.top_logprobs);
+    if (!request.logprobs) top.fail("it goes with logprobs: true only");
+  }
+  return request;
+}
+
+CompletionRequest read_text(const JsonField& body, const DecodingOptions& defaults, const Limits& limits,
+                            const nlohmann::ordered_json& ordered) {
+  CompletionRequest request = read_common(body, defaults, limits, ordered);
+  request.kind = CompletionKind::kText;
+  for (const char* name : {"tools", "chat_template_kwargs", "reasoning_effort"}) {
+    if (!body[name].is_empty()) unsupported(name, "it goes with chats only");
+  }
+  JsonField prompt = body["prompt"];
+  if (prompt.is_list() && prompt.size() == 1 && !prompt.item(0).is_number()) prompt = prompt.item(0);
+  if (prompt.is_string()) {
+    request.text = prompt.string();
+  } else {
+    if (!prompt.is_list()) prompt.fail("it must be a string or a list of tokens");
+    std::vector<Token> tokens;
+    for (std::size_t i = 0; i < prompt.size(); ++i) {
+      if (prompt.item(i).is_string()) prompt.fail("it must be one prompt: ask for several in several requests");
+      tokens.push_back(prompt.item(i).whole(0, std::numeric_limits<int>::max()));
+    }
+    request.text = std::move(tokens);
+  }
+  if (const JsonField logprobs = body["logprobs"]; !logprobs.absent()) {
+    // The legacy form: how many alternatives.
+    request.logprobs = true;
+    request.top_logprobs = logprobs.whole(0, limits.top_logprobs);
+  }
+  return request;
+}
+
+// What is wrong with a field, as the client is told.
+template <typename Read>
+CompletionRequest or_api_error(Read read) {
+  try {
+    return read();
+  } catch (const Error& error) {
+    throw api_error(error);
+  }
+}
+
 }  // namespace
+
+nlohmann::json parse_body(std::string_view body, const Limits& limits) {
+  nlohmann::json json;
+  try {
+    json = parse_json(body, {limits.json_depth, static_cast<std::size_t>(limits.json_values)});
+  } catch (const JsonError& error) {
+    switch (error.reason()) {
+      case JsonError::What::kDepth:
+        throw ApiError(400, fmt::format("the body nests deeper than {} levels", limits.json_depth));
+      case JsonError::What::kValues:
+        throw ApiError(400, fmt::format("the body has more than {} values", limits.json_values));
+      case JsonError::What::kNumber:
+        throw ApiError(400, "the body has a number that is too large", {}, "invalid_json");
+      case JsonError::What::kSyntax:
+        throw ApiError(400, fmt::format("the body is not valid JSON: it breaks at byte {}", error.byte()), {},
+                       "invalid_json");
+    }
+  }
+  if (!json.is_object()) throw ApiError(400, "the body must be a JSON object", {}, "invalid_json");
+  return json;
+}
 
 ModelName split_model_name(const std::string& name) {
   const std::size_t colon = name.rfind(':');
@@ -210,49 +225,14 @@ ModelName split_model_name(const std::string& name) {
   return {name.substr(0, colon), method};
 }
 
-CompletionRequest read_chat_request(const nlohmann::json& json, const Decoding& defaults, const Limits& limits,
+CompletionRequest read_chat_request(const nlohmann::json& json, const DecodingOptions& defaults, const Limits& limits,
                                     const nlohmann::ordered_json& ordered) {
-  const Param body(json, "");
-  CompletionRequest request = read_common(body, defaults, limits, ordered);
-  request.kind = CompletionKind::kChat;
-  request.messages = read_messages(body["messages"], limits);
-  request.tools = read_tools(body, ordered, limits);
-  request.template_variables = read_template_variables(body);
-  if (const Param logprobs = body["logprobs"]; !logprobs.absent()) request.logprobs = logprobs.boolean();
-  if (const Param top = body["top_logprobs"]; !top.absent()) {
-    request.top_logprobs = top.whole(0, limits.top_logprobs);
-    if (!request.logprobs) top.fail("it goes with logprobs: true only");
-  }
-  return request;
+  return or_api_error([&] { return read_chat(JsonField(json), defaults, limits, ordered); });
 }
 
-CompletionRequest read_text_request(const nlohmann::json& json, const Decoding& defaults, const Limits& limits,
+CompletionRequest read_text_request(const nlohmann::json& json, const DecodingOptions& defaults, const Limits& limits,
                                     const nlohmann::ordered_json& ordered) {
-  const Param body(json, "");
-  CompletionRequest request = read_common(body, defaults, limits, ordered);
-  request.kind = CompletionKind::kText;
-  for (const char* name : {"tools", "chat_template_kwargs", "reasoning_effort"}) {
-    if (!is_empty(body[name])) unsupported(name, "it goes with chats only");
-  }
-  Param prompt = body["prompt"];
-  if (prompt.is_list() && prompt.list_size() == 1 && !prompt.item(0).json().is_number()) prompt = prompt.item(0);
-  if (prompt.is_string()) {
-    request.text = prompt.string();
-  } else {
-    if (!prompt.is_list()) prompt.fail("it must be a string or a list of tokens");
-    std::vector<Token> tokens;
-    for (std::size_t i = 0; i < prompt.list_size(); ++i) {
-      if (prompt.item(i).is_string()) prompt.fail("it must be one prompt: ask for several in several requests");
-      tokens.push_back(prompt.item(i).whole(0, std::numeric_limits<int>::max()));
-    }
-    request.text = std::move(tokens);
-  }
-  if (const Param logprobs = body["logprobs"]; !logprobs.absent()) {
-    // The legacy form: how many alternatives.
-    request.logprobs = true;
-    request.top_logprobs = logprobs.whole(0, limits.top_logprobs);
-  }
-  return request;
+  return or_api_error([&] { return read_text(JsonField(json), defaults, limits, ordered); });
 }
 
 }  // namespace dts::serve

@@ -5,10 +5,11 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
-#include "dts/method.h"
+#include "dts/options.h"
 #include "dts/vocabulary.h"
 #include "question/penalties.h"
 #include "serve/api/response_format.h"
@@ -17,25 +18,13 @@
 
 namespace dts::serve {
 
-// How to decode: the server has its own values, a request may change any of them.
-struct Decoding {
-  std::string method = "dts-stable";
-  MethodOptions numbers;
-  float stat_temperature = 0.6F;
-  std::int64_t max_total_tokens = 0;  // 0: no limit
-  double max_seconds = 0;             // 0: no limit
-  SamplingOptions sampling;
-  std::optional<std::uint64_t> seed;  // none: a new one for every request
-  std::optional<int> max_tokens;      // a trajectory; none: what the context holds
-};
-
 enum class CompletionKind { kChat, kText };
 
 struct CompletionRequest {
   CompletionKind kind = CompletionKind::kChat;
   std::vector<ChatMessage> messages;                   // of a chat
   std::variant<std::string, std::vector<Token>> text;  // of a text completion: tokens are not checked yet
-  Decoding decoding;
+  DecodingOptions decoding;
   ToolsAsked tools;
   AnswerFormat format;
   Penalties penalties;             // tokens are not checked yet
@@ -55,12 +44,15 @@ struct ModelName {
 };
 ModelName split_model_name(const std::string& name);
 
-// Both throw an ApiError. `json` is an object; `defaults` are the server's. A method in the model's name comes before
-// the server's, and one in the `dts` object before both.
+// Throws an ApiError for what is no JSON object, nests too deep or has too many values.
+nlohmann::json parse_body(std::string_view body, const Limits& limits);
+
+// Both throw an ApiError. `json` is an object; `defaults` are the server's own options, which a request may change. A
+// method in the model's name comes before the server's, and one in the `dts` object before both.
 // `ordered` is the same body with its keys in order: a schema's properties come in the order they were written.
-CompletionRequest read_chat_request(const nlohmann::json& json, const Decoding& defaults, const Limits& limits,
+CompletionRequest read_chat_request(const nlohmann::json& json, const DecodingOptions& defaults, const Limits& limits,
                                     const nlohmann::ordered_json& ordered);
-CompletionRequest read_text_request(const nlohmann::json& json, const Decoding& defaults, const Limits& limits,
+CompletionRequest read_text_request(const nlohmann::json& json, const DecodingOptions& defaults, const Limits& limits,
                                     const nlohmann::ordered_json& ordered);
 
 }  // namespace dts::serve

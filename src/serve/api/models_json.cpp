@@ -1,35 +1,65 @@
 #include "serve/api/models_json.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
+#include <string>
 
-#include "core/names.h"
+#include "dts/error.h"
+#include "dts/options.h"
+#include "json/option_json.h"
+#include "serve/api/option_fields.h"
 #include "text/utf8.h"
-#include "tree_file/tree_json.h"
 
 namespace dts::serve {
 namespace {
 
 using namespace text;
 
-Json number(double value) { return std::isfinite(value) ? Json(value) : Json("inf"); }
-
-// As a request's `dts` object has them.
-Json defaults_json(const Decoding& decoding) {
-  const MethodOptions& numbers = decoding.numbers;
-  const BranchRule& branch = numbers.branch;
+// What a request may say, and what it gets where it says nothing.
+Json option_json_at(const OptionInfo& option, const ServiceOptions& options, const EngineInfo& engine) {
+  OptionRange range = request_range(option, options.limits);
+  if (option.name == "max_tokens") range.most = std::min(range.most, static_cast<double>(engine.context_length));
+  const auto bound = [&](double value, bool none) {
+    if (none) return Json();
+    return option.type == OptionType::kNumber ? Json(value) : Json(static_cast<std::int64_t>(value));
+  };
+  const auto plain = [](const std::string& text) { return Error(text).what(); };  // options by their names
+  constexpr std::array kTypes = {"whole", "number", "word", "seed"};
+  constexpr std::array kGroups = {"method", "budget", "sampling"};
+  const bool word = option.type == OptionType::kWord;
+  const bool endless = option.type == OptionType::kNumber ? std::isinf(range.most) : range.most >= 0x1p53;
   Json json;
-  json["method"] = decoding.method;
-  json["branch_k"] = branch.k;
-  json["max_branches"] = branch.max_branches;
-  json["votes"] = numbers.votes;
-  json["samples"] = numbers.samples;
-  json["tau_v"] = number(branch.tau_v);
-  json["tau_h"] = number(branch.tau_h);
-  json["stat_temp"] = sampling_json({.temperature = decoding.stat_temperature})["temperature"];
-  json["criterion"] = name_of(kCriteria, branch.criterion);
-  json["freeze"] = name_of(kFreezes, branch.freeze);
-  json["consensus"] = numbers.consensus;
-  json["adaptive"] = numbers.certainty;
+  json["name"] = option.name;
+  json["field"] = field_name(option.name);
+  json["label"] = option.label;
+  json["help"] = plain(std::string(option.help));
+  json["group"] = kGroups[static_cast<std::size_t>(option.group)];
+  json["type"] = kTypes[static_cast<std::size_t>(option.type)];
+  json["least"] = bound(range.least, word);
+  json["above"] = range.above;
+  json["most"] = bound(range.most, word || endless);
+  json["infinite"] = range.infinite;
+  json["words"] = option.words;
+  json["unit"] = option.unit;
+  json["default"] = option_json(option.get(options.defaults));
+  json["automatic"] = plain(option.automatic);
+  json["methods"] = Json::array();
+  for (const MethodInfo& method : methods()) {
+    if (option.concerns(make_method(method.name))) json["methods"].push_back(method.name);
+  }
+  return json;
+}
+
+// As a request's `dts` object has them, or `openai` fields of its own.
+Json defaults_json(const DecodingOptions& defaults, bool sampling) {
+  Json json;
+  for (const OptionInfo& option : decoding_options()) {
+    const OptionValue value = option.get(defaults);
+    if (std::holds_alternative<std::monostate>(value)) continue;
+    const bool chosen = sampling ? option.group == OptionGroup::kSampling : !option.openai;
+    if (chosen) json[std::string(option.name)] = option_json(value);
+  }
   return json;
 }
 
@@ -77,10 +107,12 @@ Json models_json(const ServiceOptions& options, const EngineInfo& engine) {
     alias["dts"] = Json{{"model", model.id}, {"method", method.name}};
     aliases.push_back(std::move(alias));
   }
-  dts["defaults"] = defaults_json(options.defaults);
-  dts["sampling"] = sampling_json(options.defaults.sampling);
-  dts["criteria"] = Json::array();
-  for (const auto& [word, value] : kCriteria) dts["criteria"].push_back(word);
+  dts["options"] = Json::array();
+  for (const OptionInfo& option : decoding_options()) {
+    dts["options"].push_back(option_json_at(option, options, engine));
+  }
+  dts["defaults"] = defaults_json(options.defaults, /*sampling=*/false);
+  dts["sampling"] = defaults_json(options.defaults, /*sampling=*/true);
   dts["limits"] = limits_json(options.limits, engine);
   Json list;
   list["object"] = "list";

@@ -1,21 +1,23 @@
 #include "serve/api/response_format.h"
 
+#include "json/field.h"
+
 namespace dts::serve {
 
-AnswerFormat read_answer_format(const Param& body, const nlohmann::ordered_json& ordered) {
+AnswerFormat read_answer_format(const JsonField& body, const nlohmann::ordered_json& ordered) {
   AnswerFormat format;
-  const auto set = [&](const Param& field, AnswerFormat::Kind kind) {
+  const auto set = [&](const JsonField& field, AnswerFormat::Kind kind) {
     if (format.kind != AnswerFormat::Kind::kFree) field.fail("the answer can have one format only");
     format.kind = kind;
   };
-  if (const Param asked = body["response_format"]; !asked.absent()) {
+  if (const JsonField asked = body["response_format"]; !asked.absent()) {
     asked.check_object();
     const std::string& type = asked["type"].string();
     if (type == "json_object") {
       set(asked, AnswerFormat::Kind::kJson);
       format.schema = R"({"type": "object"})";
       // llama.cpp's way to say it.
-      if (const Param schema = asked["schema"]; !schema.absent()) {
+      if (const JsonField schema = asked["schema"]; !schema.absent()) {
         schema.check_object();
         format.schema = ordered.at("response_format").at("schema").dump();
       }
@@ -28,12 +30,12 @@ AnswerFormat read_answer_format(const Param& body, const nlohmann::ordered_json&
       asked["type"].fail("it must be one of text, json_object, json_schema");
     }
   }
-  if (const Param schema = body["json_schema"]; !schema.absent()) {
+  if (const JsonField schema = body["json_schema"]; !schema.absent()) {
     schema.check_object();
     set(schema, AnswerFormat::Kind::kJson);
     format.schema = ordered.at("json_schema").dump();
   }
-  if (const Param grammar = body["grammar"]; !grammar.absent() && !grammar.string().empty()) {
+  if (const JsonField grammar = body["grammar"]; !grammar.absent() && !grammar.string().empty()) {
     set(grammar, AnswerFormat::Kind::kGrammar);
     format.grammar = grammar.string();
   }

@@ -5,7 +5,10 @@
 #include <string>
 
 #include "dts/vocabulary.h"
-#include "serve/api/param.h"
+
+namespace dts {
+class JsonField;
+}
 
 namespace dts::serve {
 
@@ -18,7 +21,7 @@ struct AnswerFormat {
 };
 
 // `response_format`, `json_schema` and `grammar` of a body. `ordered`: the same body, with its keys in order.
-AnswerFormat read_answer_format(const Param& body, const nlohmann::ordered_json& ordered);
+AnswerFormat read_answer_format(const JsonField& body, const nlohmann::ordered_json& ordered);
 
 // As a grammar. Throws a usage error.
 std::string answer_grammar(const AnswerFormat& format, const Vocabulary& vocabulary);

@@ -4,15 +4,18 @@
 #include <string>
 
 #include "question/penalties.h"
-#include "serve/api/param.h"
+
+namespace dts {
+class JsonField;
+}
 
 namespace dts::serve {
 
 // `presence_penalty`, `frequency_penalty`, `repetition_penalty` or `repeat_penalty`, `logit_bias`. Tokens are not
 // checked yet.
-Penalties read_penalties(const Param& body);
+Penalties read_penalties(const JsonField& body);
 
 // `chat_template_kwargs`, `reasoning_effort` and `enable_thinking` as the template's variables: JSON, or empty.
-std::string read_template_variables(const Param& body);
+std::string read_template_variables(const JsonField& body);
 
 }  // namespace dts::serve

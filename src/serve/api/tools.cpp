@@ -6,6 +6,7 @@
 #include <map>
 #include <utility>
 
+#include "json/field.h"
 #include "serve/api/api_error.h"
 
 namespace dts::serve {
@@ -21,13 +22,13 @@ bool is_name(std::string_view name) {
   return !name.empty() && name.size() <= 64 && std::all_of(name.begin(), name.end(), allowed);
 }
 
-void check_name(const Param& name) {
+void check_name(const JsonField& name) {
   if (!is_name(name.string())) name.fail("it must have from 1 to 64 letters, digits, dashes, dots and underscores");
 }
 
-void check_function(const Param& tool, const char* what) {
+void check_function(const JsonField& tool, const char* what) {
   tool.check_object();
-  const Param type = tool["type"];
+  const JsonField type = tool["type"];
   if (!type.absent() && type.string() != "function") {
     type.fail(fmt::format("{} must be of type \"function\"", what));
   }
@@ -36,12 +37,12 @@ void check_function(const Param& tool, const char* what) {
 }
 
 // A string, or a list of parts of which all are text.
-std::string read_content(const Param& content) {
+std::string read_content(const JsonField& content) {
   if (content.is_string()) return content.string();
   if (!content.is_list()) content.fail("it must be a string or a list of parts");
   std::string text;
-  for (std::size_t i = 0; i < content.list_size(); ++i) {
-    const Param part = content.item(i);
+  for (std::size_t i = 0; i < content.size(); ++i) {
+    const JsonField part = content.item(i);
     part.check_object();
     const std::string& type = part["type"].string();
     if (type != "text") part["type"].fail("this model reads text only: each part must be of type \"text\"");
@@ -50,13 +51,13 @@ std::string read_content(const Param& content) {
   return text;
 }
 
-ToolCall read_call(const Param& call) {
+ToolCall read_call(const JsonField& call) {
   check_function(call, "a call");
   ToolCall read;
-  if (const Param id = call["id"]; !id.absent()) read.id = id.string();
-  const Param function = call["function"];
+  if (const JsonField id = call["id"]; !id.absent()) read.id = id.string();
+  const JsonField function = call["function"];
   read.name = function["name"].string();
-  const Param arguments = function["arguments"];
+  const JsonField arguments = function["arguments"];
   nlohmann::ordered_json json = nlohmann::ordered_json::object();
   if (arguments.is_string() && !arguments.string().empty()) {
     json = nlohmann::ordered_json::parse(arguments.string(), nullptr, /*allow_exceptions=*/false);
@@ -68,31 +69,31 @@ ToolCall read_call(const Param& call) {
   return read;
 }
 
-ChatMessage read_message(const Param& message) {
+ChatMessage read_message(const JsonField& message) {
   message.check_object();
   const std::string& role = message["role"].string();
   if (role != "system" && role != "developer" && role != "user" && role != "assistant" && role != "tool") {
     message["role"].fail("it must be one of system, developer, user, assistant, tool");
   }
   for (const char* name : {"function_call", "audio"}) {
-    const Param field = message[name];
-    if (field.absent() || field.json().empty()) continue;
-    throw ApiError(400, fmt::format("{} is not supported: leave it out", field.name()), field.name(),
+    const JsonField field = message[name];
+    if (field.is_empty()) continue;
+    throw ApiError(400, fmt::format("{} is not supported: leave it out", field.path()), field.path(),
                    "unsupported_parameter");
   }
   ChatMessage read;
   read.role = role == "developer" ? "system" : role;
-  if (const Param calls = message["tool_calls"]; !calls.absent()) {
-    for (std::size_t i = 0; i < calls.list_size(); ++i) {
+  if (const JsonField calls = message["tool_calls"]; !calls.absent()) {
+    for (std::size_t i = 0; i < calls.size(); ++i) {
       if (role != "assistant") calls.fail("it goes with the role assistant only");
       read.tool_calls.push_back(read_call(calls.item(i)));
     }
   }
   // What an assistant said may be nothing: it has called tools, or was cut off.
   if (role != "assistant" || !message["content"].absent()) read.content = read_content(message["content"]);
-  if (const Param id = message["tool_call_id"]; role == "tool" && !id.absent()) read.tool_call_id = id.string();
-  if (const Param name = message["name"]; role == "tool" && !name.absent()) read.name = name.string();
-  if (const Param thought = message["reasoning_content"]; role == "assistant" && !thought.absent()) {
+  if (const JsonField id = message["tool_call_id"]; role == "tool" && !id.absent()) read.tool_call_id = id.string();
+  if (const JsonField name = message["name"]; role == "tool" && !name.absent()) read.name = name.string();
+  if (const JsonField thought = message["reasoning_content"]; role == "assistant" && !thought.absent()) {
     read.reasoning = thought.string();
   }
   return read;
@@ -100,8 +101,8 @@ ChatMessage read_message(const Param& message) {
 
 }  // namespace
 
-std::vector<ChatMessage> read_messages(const Param& list, const Limits& limits) {
-  const std::size_t size = list.list_size();
+std::vector<ChatMessage> read_messages(const JsonField& list, const Limits& limits) {
+  const std::size_t size = list.size();
   if (size < 1 || size > static_cast<std::size_t>(limits.messages)) {
     list.fail(fmt::format("it must have from 1 to {} messages", limits.messages));
   }
@@ -117,19 +118,19 @@ std::vector<ChatMessage> read_messages(const Param& list, const Limits& limits) 
   return messages;
 }
 
-ToolsAsked read_tools(const Param& body, const Ordered& ordered, const Limits& limits) {
+ToolsAsked read_tools(const JsonField& body, const Ordered& ordered, const Limits& limits) {
   ToolsAsked asked;
-  const Param tools = body["tools"];
-  const Param choice = body["tool_choice"];
-  if (const Param parallel = body["parallel_tool_calls"]; !parallel.absent()) asked.parallel = parallel.boolean();
+  const JsonField tools = body["tools"];
+  const JsonField choice = body["tool_choice"];
+  if (const JsonField parallel = body["parallel_tool_calls"]; !parallel.absent()) asked.parallel = parallel.boolean();
   if (!tools.absent()) {
-    if (tools.list_size() > static_cast<std::size_t>(limits.tools)) {
+    if (tools.size() > static_cast<std::size_t>(limits.tools)) {
       tools.fail(fmt::format("it must be a list of at most {}", limits.tools));
     }
-    for (std::size_t i = 0; i < tools.list_size(); ++i) {
-      const Param tool = tools.item(i);
+    for (std::size_t i = 0; i < tools.size(); ++i) {
+      const JsonField tool = tools.item(i);
       check_function(tool, "a tool");
-      if (const Param parameters = tool["function"]["parameters"]; !parameters.absent()) parameters.check_object();
+      if (const JsonField parameters = tool["function"]["parameters"]; !parameters.absent()) parameters.check_object();
       asked.names.push_back(tool["function"]["name"].string());
     }
     if (!asked.names.empty()) asked.list = ordered.at("tools");

@@ -6,8 +6,11 @@
 #include <vector>
 
 #include "dts/vocabulary.h"
-#include "serve/api/param.h"
 #include "serve/limits.h"
+
+namespace dts {
+class JsonField;
+}
 
 namespace dts::serve {
 
@@ -25,10 +28,10 @@ struct ToolsAsked {
 };
 
 // `tools`, `tool_choice` and `parallel_tool_calls` of a body. `ordered`: the same body, with its keys in order.
-ToolsAsked read_tools(const Param& body, const nlohmann::ordered_json& ordered, const Limits& limits);
+ToolsAsked read_tools(const JsonField& body, const nlohmann::ordered_json& ordered, const Limits& limits);
 
 // `messages`.
-std::vector<ChatMessage> read_messages(const Param& list, const Limits& limits);
+std::vector<ChatMessage> read_messages(const JsonField& list, const Limits& limits);
 
 // The grammar of a reply that calls the tools that must be called, and says nothing else.
 std::string tool_grammar(const ToolsAsked& tools, const Vocabulary& vocabulary);

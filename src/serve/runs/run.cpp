@@ -31,30 +31,27 @@ Run::Run(RunOptions options, const Vocabulary& vocabulary, const EngineInfo& eng
 Run::~Run() = default;
 
 std::shared_ptr<Search> Run::make_search() {
-  SearchText text;
-  text.is_end = [this](Token token) { return vocabulary_.is_end(token); };
-  text.answer_of = [this](std::span<const Token> tokens) { return answer_of(tokens); };
+  TextSearchOptions text;
+  text.stop = options_.text.stop;
+  text.split_thinking = options_.text.split_thinking;
   text.filter = options_.filter;
-  if (!options_.text.stop.empty()) {
-    text.ends_here = [this](const Tree& tree, SegmentId leaf) { return stops_at(tree, leaf); };
+  if (options_.tools || options_.votes_by_content) {
+    text.read_answer = [this](std::string_view said) { return answer_of(said); };
   }
-  return std::make_shared<Search>(options_.prompt.tokens, options_.search, std::move(text), vocabulary_.size());
+  return make_text_search(vocabulary_, options_.prompt, options_.search, std::move(text));
 }
 
-std::string Run::answer_of(std::span<const Token> tokens) const {
-  ReplyText reader(options_.text);
-  for (const Token token : tokens) reader.feed(shown_piece(vocabulary_, token));
-  if (options_.tools || options_.votes_by_content) {
-    reader.finish();
-    const std::string content = reader.take_content();
-    if (options_.votes_by_content) return canonical_json(content);
-    ToolReader calls(*options_.tools);
-    calls.feed(content);
-    calls.finish();
-    const std::string called = canonical_calls(calls.take_calls());
-    if (!called.empty()) return called;
-  }
-  return extract_answer(reader.kept(), options_.prompt.opens_thinking);
+std::string Run::answer_of(std::string_view text) const {
+  ReplyText reader({options_.text.split_thinking, options_.text.opens_thinking, {}});
+  reader.feed(text);
+  reader.finish();
+  const std::string content = reader.take_content();
+  if (options_.votes_by_content) return canonical_json(content);
+  ToolReader calls(*options_.tools);
+  calls.feed(content);
+  calls.finish();
+  const std::string called = canonical_calls(calls.take_calls());
+  return called.empty() ? extract_answer(text, options_.prompt.opens_thinking) : called;
 }
 
 Job Run::job() {
@@ -72,18 +69,6 @@ Job Run::job() {
   return job;
 }
 
-bool Run::stops_at(const Tree& tree, SegmentId leaf) {
-  const Segment& segment = tree.segment(leaf);
-  auto reader = stop_readers_.find(leaf);
-  if (reader == stop_readers_.end()) {
-    const auto parent = stop_readers_.find(segment.parent);
-    reader =
-        stop_readers_.emplace(leaf, parent == stop_readers_.end() ? ReplyText(options_.text) : parent->second).first;
-  }
-  reader->second.feed(shown_piece(vocabulary_, segment.tokens.back().token));
-  return reader->second.stopped();
-}
-
 void Run::on_predictions(std::span<const Prediction> predictions) {
   const std::vector<SegmentId> leaves = search_->live_leaves();
   tops_.resize(search_->tree().segments().size());
@@ -96,15 +81,12 @@ void Run::on_event(const SearchEvent& event) {
   if (untellable_) return;
   try {
     switch (event.type) {
-      case SearchEvent::Type::kBranch:
-        stop_readers_.erase(event.segment);
-        break;
       case SearchEvent::Type::kFinish:
       case SearchEvent::Type::kExhaust:
       case SearchEvent::Type::kRetire:
-        stop_readers_.erase(event.segment);
         ended_ = true;
         break;
+      case SearchEvent::Type::kBranch:
       case SearchEvent::Type::kStep:
       case SearchEvent::Type::kDone:
         break;
@@ -196,7 +178,6 @@ void Run::on_done(const JobTimes& times) {
   tree_events_.reset();
   search_.reset();
   tops_ = {};
-  stop_readers_.clear();
   listeners_.notify();
 }
 

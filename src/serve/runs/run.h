@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -89,8 +88,7 @@ class Run : public std::enable_shared_from_this<Run> {
 
  private:
   std::shared_ptr<Search> make_search();
-  std::string answer_of(std::span<const Token> tokens) const;
-  bool stops_at(const Tree& tree, SegmentId leaf);
+  std::string answer_of(std::string_view text) const;
   void on_predictions(std::span<const Prediction> predictions);
   void on_event(const SearchEvent& event);
   void on_prefill(const JobProgress& progress);
@@ -110,7 +108,6 @@ class Run : public std::enable_shared_from_this<Run> {
   SearchOptions effective_;
   std::optional<TreeEvents> tree_events_;
   CommittedPrefix prefix_;
-  std::map<SegmentId, ReplyText> stop_readers_;  // one a live leaf, when there are stop strings
   // [segments][tokens]: what each token was chosen from. A child's first token was chosen from the last of its parent.
   std::vector<std::vector<std::vector<Candidate>>> tops_;
   bool ended_ = false;       // a trajectory has, in the step being told

@@ -47,17 +47,12 @@ TreeEvents::TreeEvents(const Search& search, const Vocabulary& vocabulary, Event
     : search_(search), vocabulary_(vocabulary), log_(log) {}
 
 void TreeEvents::open(const RunTitle& title, bool opens_thinking) {
-  const SearchOptions& options = search_.options();
   ordered_json json;
   json["id"] = title.id;
   json["created"] = title.created;
   json["model"] = text::valid_utf8(title.model);
   json["question"] = text::valid_utf8(title.question);
-  json["method"] = method_json(options.method);
-  json["sampling"] = sampling_json(options.sampling);
-  json["stat_temp"] = std::stod(number(static_cast<double>(options.stat_temperature)));
-  json["seed"] = options.seed;
-  json["max_tokens"] = options.max_tokens;
+  put_options(json, search_.options());
   json["prompt_tokens"] = search_.prompt().size();
   json["opens_thinking"] = opens_thinking;
   log_.append("open", json.dump());
