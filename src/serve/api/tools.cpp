@@ -177,15 +177,16 @@ std::string tool_grammar(const ToolsAsked& tools, const Vocabulary& vocabulary) 
   const std::size_t root = grammar.find(kRoot);
   if (root == std::string::npos) throw ApiError(500, "the grammar of the tools has no root");
   grammar.replace(root, kRoot.size(), "\ntool-call-json ::=");
+  // So many that no task wants more, and a model that repeats itself comes to an end.
   const bool many = tools.parallel && tools.only.empty();
   switch (format) {
     case ToolFormat::kHermes:
       grammar += "\ntool-call ::= \"<tool_call>\\n\" tool-call-json \"\\n</tool_call>\"\nroot ::= tool-call";
-      if (many) grammar += " (\"\\n\" tool-call)*";
+      if (many) grammar += " (\"\\n\" tool-call){0,7}";
       break;
     case ToolFormat::kPhi4:
       grammar += "\nroot ::= \"<|tool_call|>[\" tool-call-json ";
-      if (many) grammar += "(\", \" tool-call-json)* ";
+      if (many) grammar += "(\", \" tool-call-json){0,7} ";
       grammar += "\"]<|/tool_call|>\"";
       break;
     case ToolFormat::kLlama3:
