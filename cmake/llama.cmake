@@ -7,7 +7,8 @@ set(DTS_LLAMA "fetch" CACHE STRING
 set_property(CACHE DTS_LLAMA PROPERTY STRINGS fetch system source)
 set(DTS_LLAMA_SOURCE_DIR "" CACHE PATH "An existing llama.cpp source tree, for DTS_LLAMA=source or system")
 set(DTS_LLAMA_CMAKE_ARGS "" CACHE STRING "More options for llama.cpp's own build, such as -DGGML_VULKAN=ON")
-option(DTS_CUDA "Build llama.cpp with CUDA" OFF)
+option(DTS_CUDA "Build for CUDA: the native engine's kernels, and llama.cpp" OFF)
+option(DTS_LLAMA_CUDA "With DTS_CUDA: llama.cpp, too; OFF saves its long build" ON)
 
 if(NOT DEFINED DTS_LLAMA_CACHE)
   dts_llama_default_cache(dts_default_cache)

@@ -169,8 +169,9 @@ function(dts_llama_cuda_architectures out)
   set(${out} "${found}" PARENT_SCOPE)
 endfunction()
 
-# Builds `tree` into the cache unless it is there. `source_id` stands for its content; `out`: the installation's prefix.
-function(dts_llama_build tree source_id out)
+# `out`: the options of llama.cpp's own build that every part of it has in common, so that what is built at another time
+# computes the same bits; `cuda_out`: the CUDA toolkit's version, or nothing.
+function(dts_llama_compile_options out cuda_out)
   set(options
     -DCMAKE_BUILD_TYPE=Release
     -DCMAKE_POSITION_INDEPENDENT_CODE=ON
@@ -200,7 +201,7 @@ function(dts_llama_build tree source_id out)
     list(APPEND options "-DCMAKE_TOOLCHAIN_FILE=${CMAKE_TOOLCHAIN_FILE}")
   endif()
   set(cuda_version "")
-  if(DTS_CUDA)
+  if(DTS_CUDA AND DTS_LLAMA_CUDA)
     find_package(CUDAToolkit REQUIRED)
     dts_llama_cuda_architectures(architectures)
     list(APPEND options -DGGML_CUDA=ON -DGGML_CUDA_NCCL=OFF "-DCMAKE_CUDA_COMPILER=${CUDAToolkit_NVCC_EXECUTABLE}")
@@ -214,6 +215,13 @@ function(dts_llama_build tree source_id out)
     set(cuda_version "${CUDAToolkit_VERSION}")
   endif()
   list(APPEND options ${DTS_LLAMA_CMAKE_ARGS})
+  set(${out} "${options}" PARENT_SCOPE)
+  set(${cuda_out} "${cuda_version}" PARENT_SCOPE)
+endfunction()
+
+# Builds `tree` into the cache unless it is there. `source_id` stands for its content; `out`: the installation's prefix.
+function(dts_llama_build tree source_id out)
+  dts_llama_compile_options(options cuda_version)
 
   # The compiler's predefined macros tell its version and every CPU feature that "native" turns on.
   execute_process(COMMAND "${CMAKE_CXX_COMPILER}" -march=native -dM -E -x c++ /dev/null

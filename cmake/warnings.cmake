@@ -7,10 +7,15 @@ endif()
 option(DTS_WARNINGS_AS_ERRORS "Stop at a warning in our own code" ${dts_warnings_are_errors})
 
 add_library(dts_warnings INTERFACE)
-target_compile_options(dts_warnings INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wconversion
-  $<$<BOOL:${DTS_WARNINGS_AS_ERRORS}>:-Werror>
+set(dts_warning_flags -Wall -Wextra -Wpedantic -Wshadow -Wconversion)
+if(DTS_WARNINGS_AS_ERRORS)
+  list(APPEND dts_warning_flags -Werror)
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # GCC 12 sees overlapping copies inside std::string where "literal" + std::string is inlined (GCC bug 105651).
-  $<$<CXX_COMPILER_ID:GNU>:-Wno-restrict>)
+  list(APPEND dts_warning_flags -Wno-restrict)
+endif()
+target_compile_options(dts_warnings INTERFACE "$<$<COMPILE_LANGUAGE:C,CXX>:${dts_warning_flags}>")  # nvcc has others
 if(DTS_SANITIZE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # With sanitizers it sees uninitialised members in its own <regex>.
   target_compile_options(dts_warnings INTERFACE -Wno-error=maybe-uninitialized)

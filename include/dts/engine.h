@@ -51,6 +51,9 @@ struct EngineCapabilities {
   bool filters_logits = false;  // honours Feed::filter
   int max_top_k = std::numeric_limits<int>::max();  // candidates that a prediction can have
 
+  // "exact statistics, reproducible whatever else is decoded": for people, one line.
+  std::string to_string() const;
+
   friend bool operator==(const EngineCapabilities&, const EngineCapabilities&) = default;
 };
 

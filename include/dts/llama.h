@@ -38,6 +38,7 @@ struct LlamaEngineOptions {
 struct LlamaModelOptions {
   std::string path;                         // GGUF; the first part when split
   int gpu_layers = -1;                      // -1: all that fit the device; nothing without one
+  bool vocabulary_only = false;             // no weights: no engine can be made of it, and its sizes are not known
   std::function<bool(float)> on_load = {};  // progress 0..1; false aborts the loading
   LlamaEngineOptions engine = {};           // of plan_engine(), but for what the request says
 };

@@ -39,6 +39,7 @@ struct EnginePlan {
   int context_length = 0;            // tokens a branch may hold
   std::int64_t needed_bytes = 0;     // at most; 0: none of this machine's
   std::int64_t available_bytes = 0;  // on the device that holds the KV, beside the weights
+  int parallel = 0;                  // branches that are decoded at once, where more would wait; 0: not known
   // How logits are computed, as far as it decides their last bits, and so tokens: names and values for a record.
   std::vector<std::pair<std::string, std::string>> settings;
   std::string description;  // for people, several lines

@@ -80,7 +80,8 @@ struct OptionInfo {
   std::string_view stored = {};
   OptionValue (*get_stored)(const SearchOptions& options) = nullptr;
   void (*set_stored)(SearchOptions& options, const OptionValue& value) = nullptr;
-  bool single = false;  // a float: a number beyond its range is infinite
+  bool zero_is_none = false;  // in the structs and in files
+  bool single = false;        // a float: a number beyond its range is infinite
 
   std::string flag_name() const;  // "tau-h"
   // A number or word of the method, that variants of it may have of their own.

@@ -26,6 +26,10 @@ struct PredictionSpec {
   int top_k = 3;                  // how many candidates to return; capped at the vocabulary
   int confidence_k = 20;          // DeepConf's k; capped at the vocabulary
   SamplingOptions sampling;
+  // Whether anybody looks at H, VE, the candidates, the confidence or log-probabilities. Where they cost something, an
+  // engine then leaves them out: NaN, and no candidates.
+  bool statistics = true;
+  int most_tokens = 0;  // that a branch can come to hold, prompt included, for who reads ahead; 0: not known
 };
 
 struct Candidate {

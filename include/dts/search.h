@@ -48,7 +48,7 @@ struct SearchOptions {
   int top_k = 0;                      // candidates to ask the engine for; raised to K where a method needs more
 };
 
-// Throws a usage error naming the flag, the value and the range.
+// Throws a usage error naming the flag, the value and the range. `n_vocab` 0: not known.
 void validate(const SearchOptions& options, int n_vocab);
 // And when the method needs more than the engine can do.
 void validate(const SearchOptions& options, const EngineInfo& engine);
@@ -149,7 +149,7 @@ struct Plan {
 
 class Search {
  public:
-  // `prompt` must not be empty. Throws a usage error when the options are out of range.
+  // `prompt` must not be empty; `n_vocab` 0: not known. Throws a usage error when the options are out of range.
   Search(std::vector<Token> prompt, SearchOptions options, SearchText text, int n_vocab);
 
   std::span<const Token> prompt() const { return prompt_; }
@@ -203,6 +203,8 @@ class Search {
     std::shared_ptr<LogitsFilter> filter;  // its own: whoever copies a branch to split it clones this, too
   };
 
+  // Whether predictions are still looked at for more than the sampled token.
+  bool needs_statistics() const;
   // How many children the branch gets: 0 when it does not split.
   int children_of(const Prediction& prediction);
   // One step of one branch that does not split, and of one that splits into its `n` most probable tokens.

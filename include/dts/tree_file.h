@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "dts/engine.h"
 #include "dts/prediction.h"
 #include "dts/search.h"
 #include "dts/tree.h"
@@ -39,6 +40,12 @@ struct TreeTimes {
   double bookkeeping = 0;  // planning, trees, votes
 };
 
+// What decoded it, and what could be relied on there.
+struct EngineRecord {
+  std::string kind;  // "llama.cpp"; empty: not recorded
+  EngineCapabilities capabilities;
+};
+
 struct TreeDocument {
   std::string model;     // as a person would name it
   std::string question;  // as it was asked
@@ -49,6 +56,7 @@ struct TreeDocument {
   Tree tree;
   std::vector<SegmentText> texts;  // [tree.segments()]
   Outcome outcome;
+  EngineRecord engine;
   TreeTimes times;
   double flops = 0;  // estimated floating-point operations; 0: not known
 };

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "bench/gpu_bench.h"
 #include "bench/step_bench.h"
 #include "cli/arguments.h"
 #include "cli/builtin_model.h"
@@ -24,6 +25,8 @@ struct BenchFlags {
   int layers = 4;
   std::string weights = "q8_0";
   bench::StepBenchOptions bench;
+  bool gpu = false;
+  bench::GpuBenchOptions gpu_bench;
   bool json = false;
 };
 
@@ -104,7 +107,36 @@ nlohmann::json to_json(const bench::StepBenchResult& result, const LlamaModel& m
   return out;
 }
 
+// The native engine on the GPU, beside what memory alone would cost.
+int bench_gpu(const BenchFlags& flags) {
+  nlohmann::json out = nlohmann::json::array();
+  if (!flags.json) {
+    write_stdout("geometry     trees x branches  private   floor ms   step ms  x floor  tokens/s  KV x ideal\n");
+  }
+  bench::run_gpu_bench(flags.gpu_bench, [&](const bench::GpuStep& s) {
+    const int rows = s.shape.trees * s.shape.branches;
+    if (flags.json) {
+      out.push_back({{"geometry", s.geometry},
+                     {"trees", s.shape.trees},
+                     {"branches", s.shape.branches},
+                     {"private_tokens", s.shape.private_tokens},
+                     {"step_s", s.step},
+                     {"floor_s", s.floor},
+                     {"kv_bytes_per_token", s.kv_bytes},
+                     {"kv_ideal_bytes_per_token", s.kv_ideal}});
+    } else {
+      write_stdout(fmt::format("{:<12} {:>5} x {:<8}  {:>7}  {:>9.3f}  {:>8.3f}  {:>7.2f}  {:>8.0f}  {:>10.3f}\n",
+                               s.geometry, s.shape.trees, s.shape.branches, s.shape.private_tokens, ms(s.floor),
+                               ms(s.step), s.step / s.floor, rows / s.step, s.kv_bytes / s.kv_ideal));
+    }
+    stop_if_interrupted();
+  });
+  if (flags.json) write_stdout(out.dump(2) + "\n");
+  return kExitAnswered;
+}
+
 int bench(BenchFlags& flags) {
+  if (flags.gpu) return bench_gpu(flags);
   if (flags.model.context_size != 0) {
     throw usage_error("--ctx-size has no place here: the context is made for --private and --steps");
   }
@@ -154,6 +186,15 @@ void add_bench_command(CLI::App& app, int& exit_code) {
   add_value(*command, "--steps", "N", "measured steps of each (9)", [flags](const std::string& text) {
     flags->bench.steps = static_cast<int>(parse_integer("--steps", text, 1, 10000));
   });
+  command->add_flag("--gpu", flags->gpu,
+                    "the native engine on the GPU: random weights in the geometries of real models, against the time "
+                    "that memory alone would take");
+  add_value(*command, "--geometries", "NAME,NAME,...", "with --gpu: only these (1.5b,7b,qwen3-0.6b,phi-4-mini)",
+            [flags](const std::string& text) {
+              flags->gpu_bench.geometries.clear();
+              std::istringstream stream(text);
+              for (std::string item; std::getline(stream, item, ',');) flags->gpu_bench.geometries.push_back(item);
+            });
   command->add_flag("--json", flags->json, "one JSON document instead of the table");
   command->callback([flags, &exit_code] {
     const Interrupt interrupt;

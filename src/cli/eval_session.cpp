@@ -30,7 +30,7 @@ constexpr int kMostWorkers = 8;
 
 int choose_workers(int asked, const ModelFlags& flags, const Model& model) {
   if (asked > 0) return asked;
-  if (flags.threads > 0 || model.info().parameters >= kOneThreadParameters) return 1;
+  if (flags.is_remote() || flags.threads > 0 || model.info().parameters >= kOneThreadParameters) return 1;
   return std::clamp(usable_cores(), 1, kMostWorkers);
 }
 
@@ -50,7 +50,7 @@ eval::Grading grading_of(const eval::DatasetInfo& info) {
 EvalSession::EvalSession(const ModelFlags& flags, int workers)
     : flags_(flags),
       loaded_(load_model(flags, {})),
-      fingerprint_(eval::file_fingerprint(loaded_->path())),
+      fingerprint_(loaded_->path().empty() ? "served:" + model().info().name : eval::file_fingerprint(loaded_->path())),
       workers_chosen_(workers == 0),
       workers_(choose_workers(workers, flags, model())) {}
 
@@ -85,7 +85,10 @@ void EvalSession::prepare(const std::vector<EvalWork>& all, int parallel) {
       needed = std::max(needed, static_cast<std::int64_t>(prompt) + budget);
     }
   }
-  const int most = flags_.context_size > 0 ? flags_.context_size : std::max(1, model().info().training_context);
+  const int trained = model().info().training_context;
+  const int most = flags_.context_size > 0 ? flags_.context_size
+                   : trained > 0           ? trained
+                                           : model().plan_engine({.max_branches = 1}).context_length;
   context_ = static_cast<int>(std::min<std::int64_t>(needed, most));
   truncated_ = needed > most;
   choose_branches(widest, parallel);
@@ -112,7 +115,9 @@ void EvalSession::choose_branches(int widest, int parallel) {
   } else {
     // Enough for a few of the widest searches at once; a step over more branches costs less a branch.
     constexpr int kUsualBranches = 192;
-    branches_ = std::max(widest, kUsualBranches / widest * widest);
+    // Servers say what they bear.
+    const int served = flags_.is_remote() ? plan(widest).parallel : 0;
+    branches_ = std::max(widest, (served > 0 ? served : kUsualBranches) / widest * widest);
     while (branches_ > widest && !fits(branches_)) branches_ -= widest;
   }
   while (workers_chosen_ && workers_ > 1 && !fits(branches_)) --workers_;

@@ -9,6 +9,8 @@
 #include "cli/builtin_model.h"
 #include "dts/error.h"
 #include "io/whole_file.h"
+#include "json/field.h"
+#include "json/parse.h"
 
 namespace dts::cli {
 
@@ -20,11 +22,13 @@ Example read_example(int number) {
   int count = 0;
   while (std::getline(lines, line)) {
     if (++count != number) continue;
+    const std::string place = fmt::format("{}: line {}", path, number);
     try {
-      const nlohmann::json problem = nlohmann::json::parse(line);
-      return {problem.at("question").get<std::string>(), problem.at("answer").get<std::string>()};
-    } catch (const nlohmann::json::exception& error) {
-      throw Error(fmt::format("{}: line {}: {}", path, number, error.what()));
+      const nlohmann::json json = parse_json(line, {});
+      const JsonField problem(json, place);
+      return {problem["question"].string(), problem["answer"].string()};
+    } catch (const JsonError& error) {
+      throw Error(fmt::format("{}: {}", place, error.what()));
     }
   }
   throw usage_error(fmt::format("--example is {}: it must be between 1 and {}", number, count));

@@ -1,19 +1,75 @@
 #include "cli/model_loader.h"
 
+#include <fmt/format.h>
+
+#include <cstdlib>
 #include <filesystem>
 #include <utility>
 
+#include "cli/engine_choice.h"
 #include "cli/output.h"
 #include "dts/error.h"
 #include "dts/llama.h"
+#include "dts/native.h"
+#include "dts/remote.h"
 
 namespace dts::cli {
 
 std::string LoadedModel::id() const {
+  if (path().empty()) return model_->info().name;
   return file_.get().stand_in ? "random" : std::filesystem::path(path()).stem().string();
 }
 
+namespace {
+
+std::unique_ptr<LoadedModel> connect(const ModelFlags& flags) {
+  if (!flags.path.empty()) {
+    throw usage_error("--model goes with a model in this process: with --engine and --url the server has it");
+  }
+  if (flags.remote.urls.empty()) throw usage_error("--url is missing: --engine says that the model is on a server");
+  RemoteModelOptions options;
+  switch (flags.choice) {
+    case EngineChoice::kVllm:
+      options.kind = RemoteKind::kVllm;
+      break;
+    case EngineChoice::kSglang:
+      options.kind = RemoteKind::kSglang;
+      break;
+    case EngineChoice::kOpenai:
+      options.kind = RemoteKind::kOpenai;
+      break;
+    default:
+      options.kind = RemoteKind::kLlamaServer;
+  }
+  options.urls = flags.remote.urls;
+  if (const std::string& variable = flags.remote.api_key_variable; !variable.empty()) {
+    const char* key = std::getenv(variable.c_str());
+    if (key == nullptr || *key == '\0') {
+      throw usage_error(fmt::format("--api-key-env is {}: there is no such variable in the environment", variable));
+    }
+    options.api_key = key;
+  }
+  options.served_model = flags.remote.served_model;
+  options.candidates = flags.remote.candidates;
+  options.stall_timeout = flags.remote.stall_timeout;
+  options.first_token_timeout = flags.remote.first_token_timeout;
+  options.patience = flags.remote.patience;
+  std::unique_ptr<Model> tokenizer;
+  if (!flags.remote.tokenizer.empty()) {
+    tokenizer = std::make_unique<LlamaModel>(LlamaModelOptions{.path = flags.remote.tokenizer, .gpu_layers = 0});
+    options.vocabulary = &tokenizer->vocabulary();
+  }
+  std::unique_ptr<Model> model = make_remote_model(options);
+  return std::make_unique<LoadedModel>(ModelFile{}, std::move(model), std::move(tokenizer));
+}
+
+}  // namespace
+
 std::unique_ptr<LoadedModel> load_model(const ModelFlags& flags, const LoadingHooks& hooks) {
+  if (flags.is_remote()) return connect(flags);
+  if (!flags.remote.urls.empty()) {
+    throw usage_error("--url goes with --engine vllm, sglang, llama-server or openai");
+  }
   ModelFile file = flags.path.empty() ? find_builtin_model() : ModelFile{flags.path};
   if (file.stand_in && !hooks.quiet) {
     print_note(
@@ -30,7 +86,16 @@ std::unique_ptr<LoadedModel> load_model(const ModelFlags& flags, const LoadingHo
     return !stopped;
   };
   try {
-    auto model = std::make_unique<LlamaModel>(options);
+    const EngineTaken taken = choose_engine(flags, file.path);
+    if (!taken.why.empty() && !hooks.quiet) print_note(taken.why);
+    std::unique_ptr<Model> model;
+    if (taken.engine == EngineChoice::kLlama) {
+      model = std::make_unique<LlamaModel>(options);
+    } else {
+      const auto device = taken.engine == EngineChoice::kNative ? NativeDevice::kCuda : NativeDevice::kCpu;
+      model = std::make_unique<NativeModel>(
+          NativeModelOptions{.path = file.path, .device = device, .on_load = options.on_load});
+    }
     return std::make_unique<LoadedModel>(std::move(file), std::move(model));
   } catch (const Error&) {
     if (file.temporary) ModelFileGuard(std::move(file));  // removes it

@@ -13,17 +13,20 @@ namespace dts::cli {
 
 class LoadedModel {
  public:
-  LoadedModel(ModelFile file, std::unique_ptr<Model> model) : file_(std::move(file)), model_(std::move(model)) {}
+  // `beneath`: what the model stands on and must not outlive.
+  LoadedModel(ModelFile file, std::unique_ptr<Model> model, std::unique_ptr<Model> beneath = nullptr)
+      : file_(std::move(file)), beneath_(std::move(beneath)), model_(std::move(model)) {}
 
   const Model& operator*() const { return *model_; }
   const Model* operator->() const { return model_.get(); }
 
-  const std::string& path() const { return file_.get().path; }
-  // A short name for an API: the file's, without its ending. Any bytes.
+  const std::string& path() const { return file_.get().path; }  // empty: it is no file of this machine
+  // A short name for an API: the file's, without its ending; a server's own. Any bytes.
   std::string id() const;
 
  private:
   ModelFileGuard file_;
+  std::unique_ptr<Model> beneath_;
   std::unique_ptr<Model> model_;
 };
 

@@ -1,5 +1,9 @@
 #include "cli/model_options.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -11,6 +15,41 @@ namespace {
 
 const std::vector<std::pair<std::string, Toggle>> kToggles = {
     {"auto", Toggle::kAuto}, {"on", Toggle::kOn}, {"off", Toggle::kOff}};
+
+double parse_wait(const char* flag, const std::string& text) {
+  const double value = parse_number(flag, text);
+  if (!(value > 0) || std::isinf(value)) {
+    throw usage_error(fmt::format("{} is {}: it must be a finite number of seconds above 0", flag, text));
+  }
+  return value;
+}
+
+void add_remote_options(CLI::App& app, RemoteFlags& flags) {
+  app.option_defaults()->group("Servers (--engine vllm, sglang, llama-server, openai)");
+  add_value(app, "--url", "URL[,URL...]", "where the servers are, all with the same model: http://host:8000",
+            [&](const std::string& text) {
+              flags.urls.clear();
+              for (std::size_t at = 0; at <= text.size();) {
+                const std::size_t end = std::min(text.find(',', at), text.size());
+                flags.urls.push_back(text.substr(at, end - at));
+                at = end + 1;
+              }
+            });
+  add_value(app, "--api-key-env", "VAR", "environment variable that holds the servers' API key",
+            [&](const std::string& text) { flags.api_key_variable = text; });
+  add_value(app, "--served-model", "NAME", "the model to ask for (default: the first the server has)",
+            [&](const std::string& text) { flags.served_model = text; });
+  add_value(app, "--tokenizer", "FILE", "GGUF of the same model, for its vocabulary and template (default: the server's)",
+            [&](const std::string& text) { flags.tokenizer = text; });
+  add_value(app, "--candidates", "N", "log-probabilities to ask for a token (default 20; openai: 5)",
+            [&](const std::string& text) { flags.candidates = static_cast<int>(parse_integer("--candidates", text, 1)); });
+  add_value(app, "--stall-timeout", "SECONDS", "without a token, then a branch is asked for elsewhere (default 60)",
+            [&](const std::string& text) { flags.stall_timeout = parse_wait("--stall-timeout", text); });
+  add_value(app, "--first-token-timeout", "SECONDS", "the same before a request's first token (default 300)",
+            [&](const std::string& text) { flags.first_token_timeout = parse_wait("--first-token-timeout", text); });
+  add_value(app, "--patience", "SECONDS", "a step waits for a branch, retries and all (default: as long as it takes)",
+            [&](const std::string& text) { flags.patience = parse_wait("--patience", text); });
+}
 
 }  // namespace
 
@@ -33,6 +72,19 @@ void add_model_options(CLI::App& app, ModelFlags& flags) {
               if (text.empty()) throw usage_error("--model is '': it must be a GGUF file");
               flags.path = text;
             });
+  add_choice<EngineChoice>(app, "--engine", flags.choice,
+                           {{"auto", EngineChoice::kAuto},
+                            {"llama", EngineChoice::kLlama},
+                            {"native", EngineChoice::kNative},
+                            {"native-cpu", EngineChoice::kNativeCpu},
+                            {"vllm", EngineChoice::kVllm},
+                            {"sglang", EngineChoice::kSglang},
+                            {"llama-server", EngineChoice::kLlamaServer},
+                            {"openai", EngineChoice::kOpenai}},
+                           "what decodes: in this process (default auto: native where there is a GPU and it knows the "
+                           "model, else llama.cpp; native-cpu is slow, to check with), or servers at --url");
+  add_remote_options(app, flags.remote);
+  app.option_defaults()->group("Model");
   add_value(
       app, "-c,--ctx-size", "N",
       "tokens a branch can hold, prompt included (default: what the prompt and --predict need, as far as the model "

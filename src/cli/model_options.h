@@ -3,13 +3,40 @@
 
 #include <CLI/CLI.hpp>
 #include <string>
+#include <vector>
 
 #include "dts/llama.h"
 
 namespace dts::cli {
 
+// What decodes: in this process, or servers of that kind.
+enum class EngineChoice {
+  kAuto,  // native where there is a GPU and it knows the model, else llama.cpp
+  kLlama,
+  kNative,     // on the GPU
+  kNativeCpu,  // its oracle: slow
+  kVllm,
+  kSglang,
+  kLlamaServer,
+  kOpenai,
+};
+
+// Servers, and how long they are waited for. Seconds.
+struct RemoteFlags {
+  std::vector<std::string> urls;
+  std::string api_key_variable;  // of the environment; the key itself is in no flag
+  std::string served_model;
+  std::string tokenizer;  // GGUF of the same model, for its vocabulary and template; empty: the servers'
+  int candidates = 0;
+  double stall_timeout = 60;
+  double first_token_timeout = 300;
+  double patience = 0;
+};
+
 // Which model, and how it is held in memory.
 struct ModelFlags {
+  EngineChoice choice = EngineChoice::kAuto;
+  RemoteFlags remote;
   std::string path;      // GGUF; empty: the built-in model
   int gpu_layers = -1;   // -1: all that fit
   int context_size = 0;  // tokens a branch may hold; 0: chosen from the prompt and --predict
@@ -19,6 +46,7 @@ struct ModelFlags {
   Toggle flash_attention = Toggle::kAuto;
   Toggle batch_invariant = Toggle::kAuto;
 
+  bool is_remote() const { return choice >= EngineChoice::kVllm; }
   LlamaEngineOptions engine(int max_branches, int context_length) const;
 };
 void add_model_options(CLI::App& app, ModelFlags& flags);

@@ -32,6 +32,7 @@ std::string value_name(const OptionInfo& option) {
 
 std::string description_of(const OptionInfo& option) {
   std::string text(option.help);
+  if (option.type == OptionType::kSeed) text += "; 'random' takes a new one";
   const bool chosen = !option.automatic.empty();
   if (option.group != OptionGroup::kSampling) {
     text += fmt::format(" (default{} {})", chosen ? ":" : "", default_text(option));

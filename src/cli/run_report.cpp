@@ -95,6 +95,10 @@ std::string account(const TreeDocument& document, const Glyphs& glyphs, int widt
                                 describe_settings(document.options, glyphs)));
   out.row("model", fmt::format("{} {} {}", one_line(document.model), glyphs.separator,
                                describe_sampling(document.options.sampling, glyphs)));
+  if (!document.engine.kind.empty()) {
+    out.row("engine", fmt::format("{} {} {}", one_line(document.engine.kind), glyphs.separator,
+                                  document.engine.capabilities.to_string()));
+  }
   out.row("stopped", fmt::format("{}, step {}", why(outcome.reason), grouped(a.steps)));
   out.row("branches",
           fmt::format("{} ({} finished, {} exhausted{}), at most {} live", grouped(a.branches), outcome.finished.size(),

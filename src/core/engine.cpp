@@ -1,8 +1,19 @@
 #include "dts/engine.h"
 
+#include <string>
+
 #include "dts/error.h"
 
 namespace dts {
+
+std::string EngineCapabilities::to_string() const {
+  std::string words = exact_statistics ? "exact statistics" : "bounds of the statistics";
+  words += !honours_draws     ? ", random numbers of its own: seeds do not reproduce"
+           : !batch_invariant ? ", reproducible only for the same questions at once"
+                              : ", reproducible whatever else is decoded";
+  if (max_top_k < EngineCapabilities().max_top_k) words += ", at most " + std::to_string(max_top_k) + " candidates";
+  return words;
+}
 
 std::int64_t Engine::kv_tokens_of(const Footprint& footprint) const {
   return std::int64_t{footprint.branches} * (std::int64_t{footprint.prompt_tokens} + footprint.max_tokens);

@@ -124,7 +124,8 @@ Method make_method(std::string_view name, const MethodOptions& options) {
 }
 
 void validate(const Method& method, int n_vocab) {
-  if (method.width < 1) throw out_of_range("width", fmt::format("{}", method.width), "at least 1 trajectory");
+  if (method.width < 1)
+    throw usage_error(fmt::format("the number of trajectories is {}: it must be at least 1", method.width));
   if (method.retire.enabled) {
     check_option("warmup", method.retire.warmup);
     if (method.retire.window != 0) check_option("window", method.retire.window);  // 0: chosen by the search

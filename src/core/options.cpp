@@ -117,6 +117,7 @@ class Table {
   template <typename At>
   void held_or_none(At at) {
     held(at);
+    entries_.back().zero_is_none = true;
     entries_.back().get = get_or_none<At, DecodingOptions>;
   }
   template <typename At>
@@ -299,7 +300,7 @@ std::vector<OptionInfo> make_table() {
              .range = {.least = 0, .most = kMostInt64 * 2},
              .automatic = "0; a server takes a new one for every request",
              .label = "Seed",
-             .help = "seed of the random numbers; 'random' takes a new one",
+             .help = "seed of the random numbers; the same one gives the same tree",
              .concerns = all});
   table.held([](auto& d) -> auto& { return d.seed; });
   table.stored(
@@ -560,8 +561,9 @@ OptionValue parse_option(const OptionInfo& option, std::string_view text, const 
 
 void check_option(std::string_view name, double value) {
   const OptionInfo* option = find_option(name);
-  if (!option->range.holds(value)) {
-    throw out_of_range(name, fmt::format("{}", value), expected_text(*option, option->range));
+  const double given = option->single ? shortest(static_cast<float>(value)) : value;
+  if (!option->range.holds(given)) {
+    throw out_of_range(name, fmt::format("{}", given), expected_text(*option, option->range));
   }
 }
 

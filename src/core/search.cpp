@@ -36,7 +36,7 @@ std::string_view to_string(StopReason reason) {
 }
 
 void validate(const SearchOptions& options, int n_vocab) {
-  validate(options.method, n_vocab);
+  validate(options.method, n_vocab > 0 ? n_vocab : std::numeric_limits<int>::max());
   validate(options.sampling);
   check_option("stat_temp", static_cast<double>(options.stat_temperature));
   check_option("max_tokens", options.max_tokens);
@@ -50,9 +50,16 @@ void validate(const SearchOptions& options, int n_vocab) {
 }
 
 void validate(const SearchOptions& options, const EngineInfo& engine) {
-  validate(options, engine.n_vocab > 0 ? engine.n_vocab : std::numeric_limits<int>::max());
+  validate(options, engine.n_vocab);
   const Method& method = options.method;
   const int most = engine.capabilities.max_top_k;
+  // Below 1 the candidates alone bound H and VE; from 1 on the number of the others matters, too.
+  if (method.branch.enabled && !engine.capabilities.exact_statistics && engine.n_vocab <= 0 &&
+      options.stat_temperature >= 1) {
+    throw out_of_range("stat_temperature", fmt::format("{}", options.stat_temperature),
+                       fmt::format("below 1 with {}, which gives {} candidates and not the size of its vocabulary",
+                                   engine.kind, most));
+  }
   if (method.branch.enabled && method.branch.k > most) {
     throw out_of_range("branch_k", fmt::format("{}", method.branch.k),
                        fmt::format("at most {}, the candidates that {} gives", most, engine.kind));
@@ -78,8 +85,13 @@ Search::Search(std::vector<Token> prompt, SearchOptions options, SearchText text
   RetireRule& retire = options_.method.retire;
   if (retire.window == 0) retire.window = std::clamp(options_.max_tokens / 8, 1, 2048);
   spec_.stat_temperature = options_.stat_temperature;
-  spec_.top_k = std::min(n_vocab, std::max({1, options_.top_k, rule.enabled ? rule.k : 1}));
+  spec_.top_k = std::max({1, options_.top_k, rule.enabled ? rule.k : 1});
+  if (n_vocab > 0) spec_.top_k = std::min(n_vocab, spec_.top_k);
   spec_.sampling = options_.sampling;
+  spec_.most_tokens = static_cast<int>(
+      std::min<std::size_t>(prompt_.size() + static_cast<std::size_t>(options_.max_tokens),
+                            static_cast<std::size_t>(std::numeric_limits<int>::max())));
+  spec_.statistics = needs_statistics();
   account_.prompt_tokens = static_cast<std::int64_t>(prompt_.size());
 }
 
@@ -293,7 +305,16 @@ bool Search::extend(Branch& branch, const TokenRecord& record) {
   return true;
 }
 
+bool Search::needs_statistics() const {
+  const Method& method = options_.method;
+  const bool frozen_for_good = frozen_ && method.branch.freeze == Freeze::kPermanent;
+  if (method.branch.enabled && !frozen_for_good) return true;
+  return options_.top_k > 0 || method.retire.enabled || method.select == SelectRule::kMaxConfidence ||
+         method.select == SelectRule::kWeightedMajority || method.select == SelectRule::kMaxMeanLogprob;
+}
+
 void Search::plan_feeds() {
+  spec_.statistics = needs_statistics();
   for (const Branch& branch : live_) {
     const Segment& leaf = tree_.segment(branch.leaf);
     // A trajectory that starts is fed the last prompt token.

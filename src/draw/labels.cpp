@@ -236,6 +236,10 @@ std::vector<Row> account_rows(const TreeDocument& document) {
                            {"tokens over all trajectories", grouped(account.branch_tokens)},
                            {"unique tokens", grouped(account.unique_tokens)},
                            {"sharing", fmt::format("{:.2f}×", account.sharing_ratio())}};
+  if (account.undecided > 0) rows.emplace_back("tokens that bounds left undecided", grouped(account.undecided));
+  if (!document.engine.kind.empty()) {
+    rows.emplace_back("engine", one_line(document.engine.kind) + ": " + document.engine.capabilities.to_string());
+  }
   if (times.decode > 0) {
     rows.emplace_back("tokens a second", scaled(static_cast<double>(account.unique_tokens) / times.decode));
     rows.emplace_back("prefill", seconds(times.prefill));

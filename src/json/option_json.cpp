@@ -64,9 +64,10 @@ OptionValue read_stored_option(const OptionInfo& option, const JsonField& field)
     case OptionType::kSeed:
       return field.bits();
     case OptionType::kWhole:
-      return field.integer(0, option.range.most > std::numeric_limits<int>::max()
-                                  ? std::numeric_limits<std::int64_t>::max()
-                                  : std::numeric_limits<int>::max());
+      return field.integer(option.zero_is_none ? 0 : static_cast<std::int64_t>(option.range.least),
+                           option.range.most > std::numeric_limits<int>::max()
+                               ? std::numeric_limits<std::int64_t>::max()
+                               : std::numeric_limits<int>::max());
     case OptionType::kNumber:
       break;
   }

@@ -49,6 +49,7 @@ TreeDocument document_of(const Search& search, const Vocabulary& vocabulary, con
   document.tree = search.tree();
   document.texts = segment_texts(document.tree, [&](Token token) { return shown_piece(vocabulary, token); });
   document.outcome = search.outcome();
+  document.engine = {info.kind, info.capabilities};
   document.times.queued = times.queued;
   document.times.prefill = times.prefill;
   document.times.decode = times.decode;

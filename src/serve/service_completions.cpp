@@ -128,7 +128,7 @@ ChatPrompt Service::make_prompt(const CompletionRequest& request) const {
   ChatPrompt prompt;
   if (const auto* tokens = std::get_if<std::vector<Token>>(&request.text)) {
     for (const Token token : *tokens) {
-      if (token >= vocabulary_.size()) {
+      if (vocabulary_.size() > 0 && token >= vocabulary_.size()) {
         throw ApiError(400, fmt::format("prompt has the token {}: the vocabulary has {}", token, vocabulary_.size()),
                        "prompt", "invalid_value");
       }

@@ -132,6 +132,7 @@ Account read_account(const JsonField& json) {
   account.exhausted = json["exhausted"].whole(0);
   account.retired = json["retired"].whole(0);
   account.capped_decisions = json["capped_decisions"].whole(0);
+  if (!json["undecided"].absent()) account.undecided = json["undecided"].count();
   return account;
 }
 
@@ -192,6 +193,18 @@ TreeTimes read_times(const JsonField& json) {
   return times;
 }
 
+// Files of earlier versions have none.
+EngineRecord read_engine(const JsonField& json) {
+  EngineRecord engine;
+  if (json.absent()) return engine;
+  engine.kind = json["kind"].string();
+  engine.capabilities.honours_draws = json["honours_draws"].boolean();
+  engine.capabilities.exact_statistics = json["exact_statistics"].boolean();
+  engine.capabilities.batch_invariant = json["batch_invariant"].boolean();
+  if (!json["max_top_k"].absent()) engine.capabilities.max_top_k = json["max_top_k"].whole(0);
+  return engine;
+}
+
 }  // namespace
 
 TreeDocument tree_from_json(const nlohmann::json& json, const std::string& name) {
@@ -209,6 +222,7 @@ TreeDocument tree_from_json(const nlohmann::json& json, const std::string& name)
   document.options = read_options(root);
   read_segments(root["segments"], document, name);
   document.outcome = read_outcome(root, document.tree);
+  document.engine = read_engine(root["engine"]);
   document.times = read_times(root["times"]);
   document.flops = root["account"]["flops"].number();
   return document;

@@ -15,6 +15,7 @@ inline constexpr int kTreeVersion = 1;
 // `method`, `sampling`, `stat_temp`, `seed` and the token budgets.
 void put_options(nlohmann::ordered_json& json, const SearchOptions& options);
 nlohmann::ordered_json account_json(const Account& account, double flops);
+nlohmann::ordered_json engine_json(const EngineRecord& engine);
 nlohmann::ordered_json times_json(const TreeTimes& times);
 
 // Throws dts::Error, its text starting with `name`, for anything that is not a consistent tree.

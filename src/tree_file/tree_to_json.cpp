@@ -86,7 +86,19 @@ ordered_json account_json(const Account& account, double flops) {
   json["exhausted"] = account.exhausted;
   json["retired"] = account.retired;
   json["capped_decisions"] = account.capped_decisions;
+  if (account.undecided > 0) json["undecided"] = account.undecided;
   json["flops"] = number(flops);
+  return json;
+}
+
+ordered_json engine_json(const EngineRecord& engine) {
+  const EngineCapabilities& can = engine.capabilities;
+  ordered_json json;
+  json["kind"] = text_json(engine.kind);
+  json["honours_draws"] = can.honours_draws;
+  json["exact_statistics"] = can.exact_statistics;
+  json["batch_invariant"] = can.batch_invariant;
+  json["max_top_k"] = can.max_top_k == EngineCapabilities().max_top_k ? ordered_json() : ordered_json(can.max_top_k);
   return json;
 }
 
@@ -176,6 +188,7 @@ ordered_json head_json(const TreeDocument& document) {
   json["finished"] = ordered_json::array();
   for (const FinishedTrace& trace : outcome.finished) json["finished"].push_back(finished_json(trace));
   json["account"] = account_json(outcome.account, document.flops);
+  if (!document.engine.kind.empty()) json["engine"] = engine_json(document.engine);
   json["times"] = times_json(document.times);
   return json;
 }

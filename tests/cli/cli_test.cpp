@@ -86,7 +86,10 @@ TEST_F(Cli, MethodsAreListedWithTheirSources) {
     EXPECT_NE(result.out.find(info.name), std::string::npos) << info.name;
     EXPECT_NE(result.out.find(info.source), std::string::npos) << info.name;
   }
-  EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 2 * static_cast<long>(methods().size()));
+  // What it does, where it comes from, and the options of its own; then a line for the others.
+  EXPECT_EQ(std::count(result.out.begin(), result.out.end(), '\n'), 3 * static_cast<long>(methods().size()) + 1);
+  EXPECT_NE(result.out.find("\n                  --votes --warmup --window --consensus --adaptive\n"),
+            std::string::npos);
 }
 
 TEST_F(Cli, MistypedNamesGetASuggestion) {

@@ -303,8 +303,8 @@ TEST_F(EvalCliTest, LittleMemoryNarrowsTheRunAndNotTheBudget) {
   };
   const std::int64_t budget = tokens / 24;  // 192 branches would need eight times what there is
   const CliResult wide = run(budget, {"--parallel", "192"});
-  expect_refused(wide, 1, {"--parallel is 192", "GiB", "-n", "--kv-type", "--kv unified"});
-  expect_refused(run(tokens, {}), 1, {"3 branches", "GiB", "-n", "--kv-type", "--kv unified"});
+  expect_refused(wide, 1, {"--parallel is 192", "GiB", "--predict", "--kv-type", "--kv unified"});
+  expect_refused(run(tokens, {}), 1, {"3 branches", "GiB", "--predict", "--kv-type", "--kv unified"});
   const CliResult narrow = run(budget, {"--max-total-tokens", "40"});
   ASSERT_EQ(narrow.exit_code, 0) << narrow.err;
   const nlohmann::json settings = nlohmann::json::parse(Store(file("narrow.db"), true).settings().front().settings);

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <random>
 
@@ -19,6 +20,17 @@ TEST(Confidence, LowestWindowOfHandMadeTraces) {
   EXPECT_DOUBLE_EQ(lowest_window_confidence(dip, 2), 1.0);
   EXPECT_DOUBLE_EQ(lowest_window_confidence(dip, 4), 3.0);
   EXPECT_DOUBLE_EQ(lowest_window_confidence(dip, 1), 1.0);
+}
+
+// Its memory is that of the tokens it has seen, however long it may become: 2^31 - 1 floats would be 8 GiB.
+TEST(Confidence, AWindowIsNotPaidForBeforeItIsFilled) {
+  std::vector<ConfidenceWindow> windows(1000, ConfidenceWindow(std::numeric_limits<int>::max()));
+  for (ConfidenceWindow& window : windows) {
+    window.add(3);
+    window.add(5);
+    EXPECT_FALSE(window.full());
+    EXPECT_DOUBLE_EQ(window.lowest(), 4.0);
+  }
 }
 
 TEST(Confidence, OneTokenAtATimeEqualsAPlainScan) {

@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "dts/error.h"
+#include "dts/options.h"
 #include "dts/scheduler.h"
 #include "support/reference_search.h"
 
@@ -74,6 +75,7 @@ Case random_case(std::uint64_t seed) {
   c.options.stat_temperature = static_cast<float>(0.4 + unit());
   c.options.seed = rng();
   c.options.max_tokens = pick(1, 40);
+  limit_tokens(c.options, c.options.max_tokens);
   c.options.max_total_tokens = pick(0, 5) == 0 ? pick(1, 200) : 0;
   return c;
 }
@@ -468,6 +470,12 @@ TEST(Search, RefusesWhatIsOutOfRange) {
   refuses([](SearchOptions& o) { o.sampling.top_k = -1; }, "top_k");
   refuses([](SearchOptions& o) { o.sampling.min_p = 1.5F; }, "min_p");
   refuses([](SearchOptions& o) { o.max_tokens = 0; }, "max_tokens");
+  refuses(
+      [](SearchOptions& o) {
+        o.method = make_method("deepconf-low");
+        o.method.retire.window = o.max_tokens + 1;
+      },
+      "window");
   refuses([](SearchOptions& o) { o.max_total_tokens = -1; }, "max_total_tokens");
   refuses([](SearchOptions& o) { o.method.width = 0; }, "trajectories");
   EXPECT_THROW(Search({}, {.method = make_method("standard"), .sampling = {}}, test_text(), 100), Error);

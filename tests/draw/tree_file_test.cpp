@@ -9,6 +9,7 @@
 #include <cmath>
 #include <csignal>
 #include <cstdint>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <functional>
@@ -80,6 +81,8 @@ TEST(TreeFile, RoundTrip) {
       const TreeDocument document = test::synthetic_tree(shape);
       const std::string text = to_json_text(document);
       const TreeDocument again = tree_from_json_text(text, "test");
+      EXPECT_EQ(again.engine.kind, document.engine.kind);
+      EXPECT_EQ(again.engine.capabilities, document.engine.capabilities);
       expect_same_tree(document, again);
       // Strings of the outside world are made valid UTF-8 on the way; written again, everything is as it was.
       EXPECT_EQ(to_json_text(again), text);
@@ -110,10 +113,16 @@ TEST(TreeFile, KeepsEveryOption) {
   document.outcome.error = "device \"lost\"";
   document.outcome.account.attended_tokens = std::int64_t{1} << 60U;
   document.flops = 1.25e18;
+  document.engine.kind = "a server";
+  document.engine.capabilities = {.honours_draws = false, .exact_statistics = false, .max_top_k = 20};
+  document.outcome.account.undecided = 17;
 
   const std::string text = to_json_text(document);
   EXPECT_NE(text.find("\"tau_v\":\"inf\""), std::string::npos);
   const TreeDocument again = tree_from_json_text(text, "test");
+  EXPECT_EQ(again.engine.kind, "a server");
+  EXPECT_EQ(again.engine.capabilities, document.engine.capabilities);
+  EXPECT_EQ(again.outcome.account.undecided, 17);
   EXPECT_EQ(again.options.seed, document.options.seed);
   EXPECT_EQ(again.options.stat_temperature, 1.0F);
   EXPECT_EQ(again.options.max_total_tokens, document.options.max_total_tokens);
@@ -220,6 +229,34 @@ TEST(TreeFile, TakesFewBytesAToken) {
   const TreeDocument document = test::synthetic_tree(shape);
   ASSERT_GT(document.tree.unique_tokens(), 20000U);
   EXPECT_LT(to_json_text(document).size(), 80 * document.tree.unique_tokens());
+}
+
+// Ten times the segments take about ten times as long to load; a hundred times would be quadratic.
+TEST(TreeFile, LoadsInTimeThatGrowsWithItsSegments) {
+  const auto text_with = [](int segments) {
+    TreeDocument document = test::small_tree();
+    document.outcome = {};
+    document.texts.clear();
+    Tree tree;
+    for (int i = 0; i < segments; ++i) {
+      const SegmentId root = tree.add_root();
+      tree.append(root, {.token = i % 100});
+      tree.close(root, SegmentState::kCut);
+      document.texts.push_back({"x", {1}});
+    }
+    document.tree = std::move(tree);
+    return to_json_text(document);
+  };
+  const auto clocks_of = [](const std::string& text, int rounds) {
+    std::clock_t best = std::numeric_limits<std::clock_t>::max();
+    for (int i = 0; i < rounds; ++i) {
+      const std::clock_t start = std::clock();  // of this process: others on the machine do not count
+      tree_from_json_text(text, "f.json");
+      best = std::min(best, std::clock() - start);
+    }
+    return static_cast<double>(best);
+  };
+  EXPECT_LT(clocks_of(text_with(100'000), 1), 35 * std::max(clocks_of(text_with(10'000), 3), 1.0));
 }
 
 // A change to a good document, and what the error must say.

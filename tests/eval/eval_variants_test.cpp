@@ -90,6 +90,18 @@ TEST(Variants, SettingsTellThemApart) {
   EXPECT_EQ(settings_of(warm)["temperature"].dump(), "0.7");
 }
 
+// Files are resumed by these texts: what a file of an earlier version says must be said again.
+TEST(Variants, SettingsAreWrittenAsEver) {
+  EXPECT_EQ(settings_of(parse_variant("deepconf-low:adaptive=0.9:votes=3")).dump(),
+            R"({"certainty":0.9,"keep":0.1,"max_tokens":32768,"max_total_tokens":0,"method":"deepconf-low","min_p":0,)"
+            R"("stop_finished":0,"temperature":0.6,"top_k":0,"top_p":1,"warmup":2,"width":3,)"
+            R"("window":"an eighth of the budget"})");
+  EXPECT_EQ(settings_of(parse_variant("dts-stable:tau-v=inf:consensus=1")).dump(),
+            R"({"branch_k":3,"consensus":1.0,"criterion":"decision","freeze":"temporary","max_branches":48,)"
+            R"("max_tokens":32768,"max_total_tokens":0,"method":"dts-stable","min_p":0,"stat_temperature":0.6,)"
+            R"("stop_finished":8,"tau_h":"2.5","tau_v":"inf","temperature":0.6,"top_k":0,"top_p":1,"width":1})");
+}
+
 TEST(Protocol, IsThePapers) {
   const std::vector<PlannedVariant> plan = paper_protocol({0, 1, 2, 3, 4}, 100);
   std::set<std::string> methods;

@@ -427,7 +427,7 @@ TEST_F(LlamaEngineTest, AContextThatCannotFitIsRefusedBeforeItIsMade) {
     (void)make_llama_engine(model(), {.max_branches = 250, .context_length = 1 << 24});
     FAIL();
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("--max-branches"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("max_branches"), std::string::npos) << error.what();
   }
 }
 

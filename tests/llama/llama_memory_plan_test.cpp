@@ -78,8 +78,8 @@ TEST(MemoryPlan, Q8CacheIsSmallerAndTurnsFlashAttentionOn) {
 
 TEST(MemoryPlan, RefusesWithTheBytesAndTheFlags) {
   const std::string text = refusal({.max_branches = 48, .context_length = 30'000}, 512 * kMiB);
-  for (const char* part : {"48 branches of 30000 tokens", "GiB", "512.0 MiB", "-c", "-n", "--max-branches",
-                           "--kv-type q8_0", "--kv unified"}) {
+  for (const char* part : {"48 branches of 30000 tokens", "GiB", "512.0 MiB", "context_length", "max_tokens",
+                           "max_branches", "kv_type q8_0", "kv_layout unified"}) {
     EXPECT_NE(text.find(part), std::string::npos) << part << " is missing: " << text;
   }
   EXPECT_EQ(text.find('\n'), std::string::npos);
@@ -120,11 +120,11 @@ TEST(MemoryPlan, OptionsOutsideTheirRangeAreUsageErrors) {
       EXPECT_NE(std::string(error.what()).find(flag), std::string::npos) << error.what();
     }
   };
-  usage({.max_branches = 0}, "--max-branches 0");
-  usage({.max_branches = 1000}, "--max-branches 1000");
-  usage({.context_length = -1}, "-c -1");
-  usage({.threads = -2}, "-t -2");
-  usage({.kv_type = KvType::kQ8_0, .flash_attention = Toggle::kOff}, "--kv-type q8_0");
+  usage({.max_branches = 0}, "max_branches is 0");
+  usage({.max_branches = 1000}, "max_branches is 1000");
+  usage({.context_length = -1}, "context_length is -1");
+  usage({.threads = -2}, "threads is -2");
+  usage({.kv_type = KvType::kQ8_0, .flash_attention = Toggle::kOff}, "kv_type q8_0");
 }
 
 TEST(MemoryPlan, Q8CacheNeedsHeadsOfWholeBlocks) {

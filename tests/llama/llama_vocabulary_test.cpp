@@ -176,7 +176,7 @@ TEST(LlamaVocabulary, NoTemplateIsAClearError) {
   } catch (const Error& error) {
     const std::string text = error.what();
     EXPECT_NE(text.find("no chat template"), std::string::npos) << text;
-    EXPECT_NE(text.find("--raw"), std::string::npos) << text;
+    EXPECT_NE(text.find("no_template"), std::string::npos) << text;
     EXPECT_NE(text.find(".gguf"), std::string::npos) << text;
   }
   EXPECT_FALSE(model->vocabulary().tokenize_prompt("Hi").empty()) << "goes without a template";

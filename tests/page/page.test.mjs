@@ -262,10 +262,27 @@ describe('refusals', () => {
   it('are told in the words of the server', async () => {
     const page = await openPage(browser, server.url, { expected: [/400/] });
     await ready(page);
-    await page.getByLabel('Branches', { exact: true }).fill('100000');
+    await page.getByLabel('Method').selectOption('short-m@k');
+    await page.getByLabel('Samples', { exact: true }).fill('2');
     await ask(page);
     await page.locator('.error').waitFor();
-    assert.match(await page.locator('.error').textContent(), /refuses the request: .*max_branches/);
+    assert.match(await page.locator('.error').textContent(), /refuses the request: dts\.votes is 8.*dts\.samples/);
+    await page.finish();
+  });
+
+  it('of a number alone are not needed: the fields know what the server takes', async () => {
+    const page = await openPage(browser, server.url);
+    await ready(page);
+    const { data } = await (await fetch(`${server.url}v1/models`)).json();
+    for (const option of data[0].dts.options) {
+      if (option.group !== 'method' || option.type !== 'whole' || !option.methods.includes('dts-stable')) continue;
+      const field = page.getByLabel(option.label, { exact: true });
+      assert.equal(await field.getAttribute('min'), String(option.least), option.name);
+      assert.equal(await field.getAttribute('max'), option.most === null ? null : String(option.most), option.name);
+    }
+    await page.getByLabel('Branches', { exact: true }).fill('100000');
+    await ask(page);
+    assert.equal(await page.locator('input:invalid').count(), 1);
     await page.finish();
   });
 

@@ -195,6 +195,22 @@ TEST(CompletionRequest, PenaltiesBiasesAndTemplateVariables) {
   }
 }
 
+TEST(CompletionRequest, AWindowIsNoLongerThanATrajectory) {
+  EXPECT_EQ(error_with(R"("dts":{"method":"deepconf-low","window":2147483647})"),
+            "400 dts.window: dts.window is 2147483647: it must be a whole number from 1 to 100");
+  Limits limits;
+  limits.context = 4096;  // of an engine; a trajectory has no limit of its own
+  const nlohmann::json body = nlohmann::json::parse(
+      R"({"messages":[{"role":"user","content":"hi"}],"dts":{"method":"deepconf-low","window":4097}})");
+  EXPECT_THROW(read_chat_request(body, {}, limits, nlohmann::ordered_json(body)), ApiError);
+  // The server's own gives way to a client's budget.
+  DecodingOptions defaults;
+  defaults.numbers.window = 1000;
+  const nlohmann::json shorter =
+      nlohmann::json::parse(R"({"messages":[{"role":"user","content":"hi"}],"max_tokens":50})");
+  EXPECT_EQ(read_chat_request(shorter, defaults, limits, nlohmann::ordered_json(shorter)).decoding.numbers.window, 50);
+}
+
 TEST(CompletionRequest, RefusesWhatItCannotHonour) {
   for (const char* fields :
        {R"("functions":[{}])", R"("modalities":["audio"])", R"("web_search_options":{"a":1})", R"("mirostat":2)"}) {

@@ -175,6 +175,7 @@ class Grower {
     }
     doc.times = {0.41, 0, 0.12, 6.5, 5.9, 0.31, 0.18, 0.02};
     doc.flops = 3.2e9 * static_cast<double>(account.unique_tokens);
+    doc.engine = {"synthetic", {.batch_invariant = false, .max_top_k = 20}};
     return doc;
   }
 

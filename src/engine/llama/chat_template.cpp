@@ -29,7 +29,8 @@ std::string reason(std::string_view text) {
 }
 
 [[noreturn]] void refuse_unreal() {
-  throw Error("the model's chat template is too large or nested too deeply to be a real one; --raw goes without it");
+  throw Error("the model's chat template is too large or nested too deeply to be a real one; " +
+              option_name("no_template") + " goes without it");
 }
 
 // Whether the statement whose first word is tokens[at] goes on until another one ends it.
@@ -153,7 +154,8 @@ ChatTemplate::ChatTemplate(const std::string& source, std::string bos, std::stri
   } catch (const Error&) {
     throw;
   } catch (const std::exception& error) {
-    throw Error("the model's chat template does not parse (" + reason(error.what()) + "); --raw goes without it");
+    throw Error("the model's chat template does not parse (" + reason(error.what()) + "); " +
+                option_name("no_template") + " goes without it");
   }
   impl->max_seconds = max_seconds;
   impl->bos = std::move(bos);

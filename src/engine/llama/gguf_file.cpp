@@ -19,6 +19,7 @@
 #include <unordered_map>
 
 #include "dts/error.h"
+#include "engine/llama/gguf_metadata.h"
 #include "engine/llama/log.h"
 
 namespace dts {
@@ -28,11 +29,6 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kMostLayers = 512;                       // LLAMA_MAX_LAYERS
 constexpr std::int64_t kMostElements = std::int64_t{1} << 24U;  // of any one size in a layer; products stay in range
-
-struct GgufDeleter {
-  void operator()(gguf_context* gguf) const { gguf_free(gguf); }
-};
-using GgufPtr = std::unique_ptr<gguf_context, GgufDeleter>;
 
 [[noreturn]] void fail(const std::string& path, const std::string& why) { throw Error(path + ": " + why); }
 
@@ -75,77 +71,6 @@ std::uintmax_t check_header(const std::string& path) {
   }
   return size;
 }
-
-// Element `index` of integers of whatever type they were stored as; nothing when it is no integer.
-std::optional<std::int64_t> integer(gguf_type type, const void* data, std::size_t index) {
-  const auto at = [&]<typename T>(T) {
-    T value;
-    std::memcpy(&value, static_cast<const char*>(data) + index * sizeof(T), sizeof(T));
-    return value;
-  };
-  switch (type) {
-    case GGUF_TYPE_UINT8:
-      return at(std::uint8_t{});
-    case GGUF_TYPE_INT8:
-      return at(std::int8_t{});
-    case GGUF_TYPE_UINT16:
-      return at(std::uint16_t{});
-    case GGUF_TYPE_INT16:
-      return at(std::int16_t{});
-    case GGUF_TYPE_UINT32:
-      return at(std::uint32_t{});
-    case GGUF_TYPE_INT32:
-      return at(std::int32_t{});
-    case GGUF_TYPE_INT64:
-      return at(std::int64_t{});
-    case GGUF_TYPE_UINT64: {
-      const std::uint64_t value = at(std::uint64_t{});
-      if (value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) return std::nullopt;
-      return static_cast<std::int64_t>(value);
-    }
-    default:
-      return std::nullopt;
-  }
-}
-
-class Metadata {
- public:
-  explicit Metadata(const gguf_context* gguf) : gguf_(gguf) {}
-
-  std::string text(const std::string& name) const {
-    const std::int64_t key = gguf_find_key(gguf_, name.c_str());
-    return key >= 0 && gguf_get_kv_type(gguf_, key) == GGUF_TYPE_STRING ? gguf_get_val_str(gguf_, key) : std::string();
-  }
-
-  // A scalar, or an array's element; a scalar stands for all elements.
-  std::optional<std::int64_t> number(const std::string& name, std::size_t index = 0) const {
-    const std::int64_t key = gguf_find_key(gguf_, name.c_str());
-    if (key < 0) return std::nullopt;
-    const gguf_type type = gguf_get_kv_type(gguf_, key);
-    if (type == GGUF_TYPE_STRING) return std::nullopt;
-    if (type != GGUF_TYPE_ARRAY) return integer(type, gguf_get_val_data(gguf_, key), 0);
-    const gguf_type element = gguf_get_arr_type(gguf_, key);
-    if (element == GGUF_TYPE_STRING || index >= gguf_get_arr_n(gguf_, key)) return std::nullopt;
-    return integer(element, gguf_get_arr_data(gguf_, key), index);
-  }
-
-  // A whole array of integers; empty when it is absent or of another type.
-  std::vector<std::int32_t> numbers(const std::string& name) const {
-    std::vector<std::int32_t> values;
-    const std::int64_t key = gguf_find_key(gguf_, name.c_str());
-    if (key < 0 || gguf_get_kv_type(gguf_, key) != GGUF_TYPE_ARRAY) return values;
-    const gguf_type element = gguf_get_arr_type(gguf_, key);
-    if (element == GGUF_TYPE_STRING) return values;
-    const void* data = gguf_get_arr_data(gguf_, key);
-    for (std::size_t i = 0; i < gguf_get_arr_n(gguf_, key); ++i) {
-      values.push_back(static_cast<std::int32_t>(integer(element, data, i).value_or(0)));
-    }
-    return values;
-  }
-
- private:
-  const gguf_context* gguf_;
-};
 
 // llama.cpp maps the file and would read past its end.
 void check_size(const std::string& path, const gguf_context* gguf, std::uintmax_t size) {
@@ -241,7 +166,7 @@ GgufFacts read_gguf(const std::string& path) {
   }
   check_size(path, gguf.get(), size);
 
-  const Metadata metadata(gguf.get());
+  const GgufMetadata metadata(gguf.get());
   GgufFacts facts;
   facts.architecture = metadata.text("general.architecture");
   if (facts.architecture.empty()) fail(path, "is a GGUF file without general.architecture: not a language model");

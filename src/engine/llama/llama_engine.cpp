@@ -183,7 +183,8 @@ class LlamaEngine final : public Engine {
 
   void check_room() const {
     if (store_->live() < info_.max_branches) return;
-    throw usage_error(fmt::format("all {} branches are open; --max-branches allows no more", info_.max_branches));
+    throw usage_error(
+        fmt::format("all {} branches are open; {} allows no more", info_.max_branches, option_name("max_branches")));
   }
 
   void check_branch(BranchId branch) const {
@@ -199,8 +200,8 @@ class LlamaEngine final : public Engine {
   void check_length(BranchId branch, int tokens) const {
     const int length = store_->length(branch);
     if (tokens > info_.context_length - length) {
-      throw usage_error(fmt::format("{} tokens after {} are more than the context of {}; raise -c", tokens, length,
-                                    info_.context_length));
+      throw usage_error(fmt::format("{} tokens after {} are more than the context of {}; raise {}", tokens, length,
+                                    info_.context_length, option_name("context_length")));
     }
   }
 
@@ -286,7 +287,10 @@ class LlamaEngine final : public Engine {
     while (code == 1 && make_room()) code = decode(seconds);
     if (code == 0) return;
     if (code == kAborted && interruption().due()) throw Interrupted();
-    if (code == 1) throw Error("the KV cache is full: raise -c, or lower --max-branches or -n");
+    if (code == 1) {
+      throw Error(fmt::format("the KV cache is full: raise {}, or lower {} or {}", option_name("context_length"),
+                              option_name("max_branches"), option_name("max_tokens")));
+    }
     const std::string why = last_llama_error();
     throw Error(
         fmt::format("the model failed on {} tokens (code {}){}", batch_.size(), code, why.empty() ? why : ": " + why));

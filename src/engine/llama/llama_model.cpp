@@ -145,7 +145,8 @@ LlamaModel::LlamaModel(const LlamaModelOptions& options) : impl_(std::make_uniqu
 
   llama_model_params params = llama_model_default_params();
   std::array<ggml_backend_dev_t, 1> no_devices = {nullptr};
-  const bool use_gpu = options.gpu_layers != 0 && has_gpu();
+  params.vocab_only = options.vocabulary_only;
+  const bool use_gpu = options.gpu_layers != 0 && !options.vocabulary_only && has_gpu();
   params.n_gpu_layers = use_gpu ? options.gpu_layers : 0;
   if (!use_gpu) params.devices = no_devices.data();  // else a GPU would still be used for large batches
   struct Progress {
@@ -176,6 +177,7 @@ LlamaModel::LlamaModel(const LlamaModelOptions& options) : impl_(std::make_uniqu
   }
   check_kind(impl_->model.get(), *impl_);
   impl_->gpu_layers = options.gpu_layers;
+  impl_->vocabulary_only = options.vocabulary_only;
   impl_->engine = options.engine;
   impl_->on_gpu = use_gpu;
   impl_->info = describe(*impl_);
@@ -196,6 +198,7 @@ RecommendedSampling LlamaModel::recommended_sampling() const {
 }
 
 EnginePlan LlamaModel::plan_engine(const EngineRequest& request) const {
+  if (impl_->vocabulary_only) throw Error(impl_->path + ": was loaded for its vocabulary only");
   LlamaEngineOptions options = impl_->engine;
   options.max_branches = request.max_branches;
   options.context_length = request.context_length;

@@ -22,6 +22,7 @@ struct LlamaModelImpl {
   std::string path;
   ModelInfo info;
   int gpu_layers = -1;        // as asked for
+  bool vocabulary_only = false;
   LlamaEngineOptions engine;  // of engines that commands ask for
   GgufFacts facts;
   LlamaModelPtr model;

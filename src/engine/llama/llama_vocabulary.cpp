@@ -13,6 +13,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/end_names.h"
 #include "dts/error.h"
 #include "engine/llama/grammar_filter.h"
 #include "engine/llama/schema_grammar.h"
@@ -20,14 +21,6 @@
 
 namespace dts {
 namespace {
-
-// Tokens that end a turn or a text in the chat formats of the models we know. llama.cpp's own list also has a plain
-// "</s>", which is an ordinary word piece in some vocabularies (Qwen2's 128,247); a real </s> is named by the metadata.
-constexpr std::array<std::string_view, 15> kEndNames = {
-    "<|im_end|>",      "<|endoftext|>", "<|end|>", "<|eot_id|>", "<|eom_id|>",
-    "<|end_of_text|>", "<|return|>",    "<|eot|>", "[EOS]",      "<｜end▁of▁sentence｜>",
-    "<end_of_turn>",   "<eos>",         "<EOT>",   "[EOT]",      "<turn|>",
-};
 
 std::vector<bool> find_end_tokens(const llama_vocab* vocab, int size, const GgufFacts& facts) {
   std::vector<bool> ends(static_cast<std::size_t>(size));
@@ -227,7 +220,8 @@ const ChatTemplate& LlamaVocabulary::chat_template() const {
   const std::scoped_lock lock(template_mutex_);
   if (!template_) {
     if (template_source_ == nullptr || *template_source_ == '\0') {
-      throw Error(fmt::format("{}: the model has no chat template; --raw gives it the prompt as it is", path_));
+      throw Error(fmt::format("{}: the model has no chat template; {} gives it the prompt as it is", path_,
+                              option_name("no_template")));
     }
     const auto text = [&](Token token) { return token == LLAMA_TOKEN_NULL ? std::string() : piece(token, true); };
     template_.emplace(template_source_, text(llama_vocab_bos(vocab_)), text(llama_vocab_eos(vocab_)));

@@ -132,10 +132,16 @@ class Planner {
 
   [[noreturn]] void refuse(int context_length, int longest) const {
     const MemoryPlan wanted = plan(context_length);
-    std::string advice = longest > 0 ? fmt::format("lower -c or -n (up to {} tokens fit)", longest) : "lower -c or -n";
-    advice += options_.max_branches > 1 ? ", take fewer branches (--max-branches, --votes or --samples)" : "";
-    if (options_.kv_type == KvType::kF16) advice += ", use --kv-type q8_0";
-    if (options_.kv_layout == KvLayout::kStreams && options_.max_branches > 1) advice += ", use --kv unified";
+    std::string advice = fmt::format("lower {} or {}", option_name("context_length"), option_name("max_tokens"));
+    if (longest > 0) advice += fmt::format(" (up to {} tokens fit)", longest);
+    if (options_.max_branches > 1) {
+      advice += fmt::format(", take fewer branches ({}, {} or {})", option_name("max_branches"), option_name("votes"),
+                            option_name("samples"));
+    }
+    if (options_.kv_type == KvType::kF16) advice += fmt::format(", use {} q8_0", option_name("kv_type"));
+    if (options_.kv_layout == KvLayout::kStreams && options_.max_branches > 1) {
+      advice += fmt::format(", use {} unified", option_name("kv_layout"));
+    }
     throw Error(fmt::format("{} {} of {} tokens need {}, and {} are free on the {}: {}", options_.max_branches,
                             options_.max_branches == 1 ? "branch" : "branches", context_length,
                             human(wanted.needed_bytes()), human(wanted.available_bytes),
@@ -174,15 +180,16 @@ class Planner {
 
 void validate(const LlamaEngineOptions& options) {
   if (options.max_branches < 1 || options.max_branches > kMostBranches) {
-    throw usage_error(fmt::format("--max-branches {}: must be between 1 and {}", options.max_branches, kMostBranches));
+    throw out_of_range("max_branches", fmt::format("{}", options.max_branches),
+                       fmt::format("between 1 and {}", kMostBranches));
   }
   if (options.context_length < 0 || options.context_length > (1 << 24)) {
-    throw usage_error(fmt::format("-c {}: must be between 0 (as the model and memory allow) and {}",
-                                  options.context_length, 1 << 24));
+    throw out_of_range("context_length", fmt::format("{}", options.context_length),
+                       fmt::format("between 0 (as the model and memory allow) and {}", 1 << 24));
   }
   if (options.threads < 0 || options.threads > GGML_MAX_N_THREADS) {
-    throw usage_error(
-        fmt::format("-t {}: must be between 0 (one per core) and {}", options.threads, GGML_MAX_N_THREADS));
+    throw out_of_range("threads", fmt::format("{}", options.threads),
+                       fmt::format("between 0 (one per core) and {}", GGML_MAX_N_THREADS));
   }
 }
 
@@ -190,13 +197,13 @@ ContextSettings context_settings(const LlamaModelImpl& model, const LlamaEngineO
   validate(options);
   const bool quantised = options.kv_type == KvType::kQ8_0;
   if (quantised && options.flash_attention == Toggle::kOff) {
-    throw usage_error("--kv-type q8_0 needs flash attention; do not turn it off, or use --kv-type f16");
+    const std::string flag = option_name("kv_type");
+    throw usage_error(fmt::format("{} q8_0 needs flash attention; do not turn it off, or use {} f16", flag, flag));
   }
   const std::int64_t block = ggml_blck_size(GGML_TYPE_Q8_0);
   if (quantised && (model.facts.key_length % block != 0 || model.facts.value_length % block != 0)) {
-    throw usage_error(
-        fmt::format("--kv-type q8_0 needs heads of a multiple of {} elements; the model's have {}; use f16", block,
-                    model.facts.key_length));
+    throw usage_error(fmt::format("{} q8_0 needs heads of a multiple of {} elements; the model's have {}; use f16",
+                                  option_name("kv_type"), block, model.facts.key_length));
   }
   ContextSettings settings;
   settings.unified = options.kv_layout == KvLayout::kUnified;

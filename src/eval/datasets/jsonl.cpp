@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "dts/error.h"
+#include "json/parse.h"
 #include "text/ascii.h"
 #include "text/quote.h"
 
@@ -55,9 +56,8 @@ Cell to_cell(Json& value) {
   }
 }
 
-// nlohmann's text without its number and with only what fits a line: "...: syntax error ...".
-std::string reason_of(const Json::exception& error) {
-  const std::string_view what = error.what();
+// The parser's text without the place, which is the line's, and with only what fits it.
+std::string reason_of(std::string_view what) {
   const std::size_t colon = what.find(": ");
   std::string reason = in_quotes(colon == std::string_view::npos ? what : what.substr(colon + 2), 160);
   return reason.substr(1, reason.size() - 2);
@@ -67,16 +67,15 @@ Json parse_line(std::string_view line, const std::string& place) {
   if (line.size() > kMaxLineBytes) {
     throw Error(fmt::format("{} has {} bytes; a line should have no more than {}", place, line.size(), kMaxLineBytes));
   }
-  const auto limit_depth = [&](int depth, Json::parse_event_t, Json&) {
-    if (depth > kMaxDepth) throw Error(fmt::format("{} nests values more than {} deep", place, kMaxDepth));
-    return true;
-  };
   try {
-    Json object = Json::parse(line.begin(), line.end(), limit_depth);
+    Json object = parse_json(line, {.depth = kMaxDepth});
     if (object.is_object()) return object;
     throw Error(fmt::format("{} is a JSON {}; should be one object a line", place, object.type_name()));
-  } catch (const Json::exception& error) {
-    throw Error(fmt::format("{} is not JSON: {}", place, reason_of(error)));
+  } catch (const JsonError& error) {
+    if (error.reason() == JsonError::What::kDepth) {
+      throw Error(fmt::format("{} nests values more than {} deep", place, kMaxDepth));
+    }
+    throw Error(fmt::format("{} is not JSON: {}", place, reason_of(error.what())));
   }
 }
 

@@ -76,6 +76,8 @@ nlohmann::json settings_of(const SearchOptions& options) {
     nlohmann::json& setting = out[setting_name(option)];
     if (option.range.infinite) {
       setting = value_text(value);  // JSON has no word for infinity
+    } else if (option.single) {
+      setting = nlohmann::json::parse(value_text(value));  // 1, as a person writes it, not 1.0
     } else if (option.name == "window") {
       setting = method.retire.window > 0 ? value_text(value) : "an eighth of the budget";
     } else {

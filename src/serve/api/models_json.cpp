@@ -1,5 +1,7 @@
 #include "serve/api/models_json.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -16,6 +18,17 @@ namespace {
 
 using namespace text;
 
+// What is chosen here where there is no default.
+std::string automatic_at(const OptionInfo& option, const Limits& limits) {
+  if (option.name == "seed") return "a new one for every request";
+  if (option.name == "max_tokens") return "what the context holds";
+  if (option.name == "max_seconds") return fmt::format("{} seconds", limits.seconds);
+  if (option.name == "max_total_tokens" && limits.max_total_tokens > 0) {
+    return fmt::format("{} tokens", limits.max_total_tokens);
+  }
+  return Error(option.automatic).what();  // with options by their names
+}
+
 // What a request may say, and what it gets where it says nothing.
 Json option_json_at(const OptionInfo& option, const ServiceOptions& options, const EngineInfo& engine) {
   OptionRange range = request_range(option, options.limits);
@@ -24,7 +37,6 @@ Json option_json_at(const OptionInfo& option, const ServiceOptions& options, con
     if (none) return Json();
     return option.type == OptionType::kNumber ? Json(value) : Json(static_cast<std::int64_t>(value));
   };
-  const auto plain = [](const std::string& text) { return Error(text).what(); };  // options by their names
   constexpr std::array kTypes = {"whole", "number", "word", "seed"};
   constexpr std::array kGroups = {"method", "budget", "sampling"};
   const bool word = option.type == OptionType::kWord;
@@ -33,7 +45,7 @@ Json option_json_at(const OptionInfo& option, const ServiceOptions& options, con
   json["name"] = option.name;
   json["field"] = field_name(option.name);
   json["label"] = option.label;
-  json["help"] = plain(std::string(option.help));
+  json["help"] = option.help;
   json["group"] = kGroups[static_cast<std::size_t>(option.group)];
   json["type"] = kTypes[static_cast<std::size_t>(option.type)];
   json["least"] = bound(range.least, word);
@@ -43,7 +55,7 @@ Json option_json_at(const OptionInfo& option, const ServiceOptions& options, con
   json["words"] = option.words;
   json["unit"] = option.unit;
   json["default"] = option_json(option.get(options.defaults));
-  json["automatic"] = plain(option.automatic);
+  json["automatic"] = automatic_at(option, options.limits);
   json["methods"] = Json::array();
   for (const MethodInfo& method : methods()) {
     if (option.concerns(make_method(method.name))) json["methods"].push_back(method.name);

@@ -1,70 +1,34 @@
 /** What the server offers: GET /v1/models and its `dts` extension. */
-import { asArray, asNumber, asObject, asString, isObject, type Json } from '../model/json';
+import { asArray, asNumber, asObject, asString, type Json } from '../model/json';
 
 export interface MethodOffer {
   name: string;
   summary: string;
-  options: string[]; // those that concern it, by the names of kOptions
+}
+
+/** An option as the server declares it: the form has nothing to add but where it stands. */
+export interface OptionOffer {
+  name: string;
+  field: string; // where a request has it: "max_tokens", "dts.window"
+  label: string;
+  help: string;
+  group: 'method' | 'sampling' | 'budget';
+  type: 'whole' | 'number' | 'word' | 'seed';
+  least: number | null; // as this server bounds it
+  most: number | null;
+  words: string[];
+  default: string; // as it stands in a field; '': chosen by the server
+  automatic: string; // what is chosen then
+  methods: string[]; // those it concerns
 }
 
 export interface ModelOffer {
   id: string;
   methods: MethodOffer[];
+  options: OptionOffer[];
   defaultMethod: string;
-  defaults: Json; // by the names of kOptions
   examples: string[];
 }
-
-export interface OptionHelp {
-  label: string;
-  help: string;
-  kind: 'whole' | 'number' | 'choice';
-  choices?: string[];
-  min?: number;
-  step?: number;
-}
-
-/** The numbers a person may set, by their names in the request's `dts` object (docs/server.md). */
-export const kOptions: Record<string, OptionHelp> = {
-  votes: { label: 'Votes', help: 'Finished branches that vote', kind: 'whole', min: 1 },
-  samples: { label: 'Samples', help: 'Branches that start', kind: 'whole', min: 1 },
-  branch_k: { label: 'Children', help: 'Tokens tried at a decision', kind: 'whole', min: 2 },
-  max_branches: { label: 'Branches', help: 'Most that grow at once', kind: 'whole', min: 1 },
-  tau_v: { label: 'Varentropy ≥', help: 'A decision has at least this, nats²', kind: 'number', min: 0, step: 0.1 },
-  tau_h: { label: 'Entropy ≤', help: 'A decision has at most this, nats', kind: 'number', min: 0, step: 0.1 },
-  stat_temp: { label: 'Measured at', help: 'Temperature of both', kind: 'number', min: 0.01, step: 0.1 },
-  criterion: {
-    label: 'Decision',
-    help: 'What makes a decision',
-    kind: 'choice',
-    choices: ['decision', 'high-entropy', 'either'],
-  },
-  freeze: {
-    label: 'At the cap',
-    help: 'Branching resumes, or never again',
-    kind: 'choice',
-    choices: ['temporary', 'permanent'],
-  },
-  consensus: { label: 'Consensus', help: 'Stop at this share of votes; 0: never', kind: 'number', min: 0 },
-  adaptive: { label: 'Certainty', help: 'Stop when the lead is this certain', kind: 'number', min: 0 },
-  warmup: { label: 'Warm-up', help: 'Branches that set the bar', kind: 'whole', min: 0 },
-  window: { label: 'Window', help: 'Tokens of which confidence is averaged', kind: 'whole', min: 0 },
-};
-
-const kTreeOptions = ['branch_k', 'max_branches', 'tau_v', 'tau_h', 'stat_temp', 'criterion', 'freeze'];
-const kVoteOptions = ['votes', 'consensus', 'adaptive'];
-const kOptionsOf: Record<string, string[]> = {
-  standard: [],
-  'self-consistency': kVoteOptions,
-  'best-of-n': ['votes'],
-  'deepconf-low': [...kVoteOptions, 'warmup', 'window'],
-  'deepconf-high': [...kVoteOptions, 'warmup', 'window'],
-  'first-finish': ['votes'],
-  'short-m@k': ['samples', ...kVoteOptions],
-  'max-logit': ['votes', ...kTreeOptions],
-  'dts-greedy': kTreeOptions,
-  'dts-stable': ['votes', ...kTreeOptions, 'consensus', 'adaptive'],
-};
 
 const kExamples = [
   'How many positive whole numbers below 100 are divisible by 3 or by 5?',
@@ -82,13 +46,48 @@ const kNanoExamples = [
 
 function readMethods(value: unknown): MethodOffer[] {
   const offers = asArray(value).map((entry): MethodOffer => {
-    const method = isObject(entry) ? entry : { name: entry };
-    const name = asString(method.name);
-    const told = Object.keys(asObject(method.options)).filter((option) => option in kOptions);
-    const options = told.length > 0 ? told : (kOptionsOf[name] ?? []);
-    return { name, summary: asString(method.summary), options };
+    const method = asObject(entry);
+    return { name: asString(method.name), summary: asString(method.summary) };
   });
   return offers.filter(({ name }) => name !== '');
+}
+
+const kTypes = ['whole', 'number', 'word', 'seed'] as const;
+const kGroups = ['method', 'sampling', 'budget'] as const;
+
+/** Undefined for a kind of option that this page does not know: it is left out of the form. */
+function readOption(value: unknown): OptionOffer | undefined {
+  const option = asObject(value);
+  const type = kTypes.find((known) => known === option.type);
+  const group = kGroups.find((known) => known === option.group);
+  if (type === undefined || group === undefined) return undefined;
+  const bound = (limit: unknown) => (typeof limit === 'number' ? limit : null);
+  const strings = (list: unknown) => asArray(list).map((item) => asString(item));
+  const help = asString(option.help);
+  const unit = asString(option.unit);
+  return {
+    name: asString(option.name),
+    field: asString(option.field),
+    label: asString(option.label),
+    help: sentence(unit === '' || help.includes(unit) ? help : `${help} (${unit})`),
+    group,
+    type,
+    least: bound(option.least),
+    most: bound(option.most),
+    words: strings(option.words),
+    default: fieldText(option.default),
+    automatic: asString(option.automatic),
+    methods: strings(option.methods),
+  };
+}
+
+const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1).replace('^2', '²');
+
+/** A value as it stands in a form's field; '' for none. */
+function fieldText(value: unknown): string {
+  if (typeof value === 'string') return value;
+  const number = asNumber(value);
+  return Number.isNaN(number) ? '' : String(Math.round(number * 1e6) / 1e6);
 }
 
 /** The models with their methods. The server lists each once more a method, for clients that only name a model. */
@@ -100,23 +99,50 @@ export function readModels(list: Json[]): ModelOffer[] {
 
 function readModel(model: Json): ModelOffer {
   const dts = asObject(model.dts);
-  const defaults = { ...asObject(dts.sampling), ...asObject(dts.defaults) };
   const methods = readMethods(dts.methods);
-  const wanted = asString(defaults.method);
+  const options = asArray(dts.options).flatMap((option) => readOption(option) ?? []);
+  const wanted = options.find(({ name }) => name === 'method')?.default ?? '';
   const defaultMethod = methods.some(({ name }) => name === wanted) ? wanted : (methods[0]?.name ?? wanted);
   return {
     id: asString(model.id),
     methods,
+    options,
     defaultMethod,
-    defaults,
     examples: asString(model.id).startsWith('dts-nano') ? kNanoExamples : kExamples,
   };
 }
 
-/** A default as it stands in a form's field; '' when the server tells none. */
-export function defaultText(offer: ModelOffer | null, name: string): string {
-  const value = offer?.defaults[name];
-  if (typeof value === 'string') return value;
-  const number = asNumber(value);
-  return Number.isNaN(number) ? '' : String(Math.round(number * 1e6) / 1e6);
+/** The numbers of a method: what is its own, and nobody else's business. */
+export function methodOptions(offer: ModelOffer | null, method: string): OptionOffer[] {
+  return (offer?.options ?? []).filter(
+    ({ name, group, type, methods }) =>
+      group === 'method' && name !== 'method' && type !== 'seed' && methods.includes(method),
+  );
+}
+
+/** What goes with every method: sampling, budgets, and last the seed. */
+export function commonOptions(offer: ModelOffer | null): OptionOffer[] {
+  const rank = ({ group, type }: OptionOffer) => (type === 'seed' ? 2 : group === 'sampling' ? 0 : 1);
+  return (offer?.options ?? [])
+    .filter(({ group, type }) => group !== 'method' || type === 'seed')
+    .sort((a, b) => rank(a) - rank(b));
+}
+
+/** A typed value as the request has it. */
+function typed(text: string): string | number {
+  const number = Number(text);
+  return text.trim() !== '' && Number.isFinite(number) ? number : text;
+}
+
+/** The fields of a request for those of `values` (by the options' names) that differ from what the server takes. */
+export function requestFields(options: OptionOffer[], values: Record<string, string>): Json {
+  const body: Json = {};
+  const dts: Json = {};
+  for (const option of options) {
+    const value = values[option.name];
+    if (value === undefined || value === '' || value === option.default) continue;
+    const inner = option.field === `dts.${option.name}`;
+    (inner ? dts : body)[option.name] = typed(value);
+  }
+  return { ...body, dts };
 }

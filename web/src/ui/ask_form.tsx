@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { defaultText, kOptions, type ModelOffer } from '../app/capabilities';
-import type { Json } from '../model/json';
+import { commonOptions, methodOptions, requestFields, type ModelOffer, type OptionOffer } from '../app/capabilities';
+import { asObject, type Json } from '../model/json';
 import { Field } from './field';
 
 interface Props {
@@ -21,18 +21,6 @@ const kDoubleClickMs = 400;
 
 type Values = Record<string, string>;
 
-const kSampling: Record<string, { label: string; help: string; min: number; max?: number; step: number | 'any' }> = {
-  temperature: { label: 'Temperature', help: 'Of sampling, between decisions', min: 0, step: 'any' },
-  top_p: { label: 'Top-p', help: 'Share of probability kept', min: 0, max: 1, step: 'any' },
-  max_tokens: { label: 'Tokens', help: 'Most that one branch may have', min: 1, step: 1 },
-};
-
-/** A typed value as the request has it. */
-function typed(text: string): string | number {
-  const number = Number(text);
-  return text.trim() !== '' && Number.isFinite(number) ? number : text;
-}
-
 export function AskForm({ models, running, cancelling, serverGone, full, suggested, onAsk, onCancel }: Props) {
   const [question, setQuestion] = useState('');
   const [modelId, setModelId] = useState('');
@@ -50,27 +38,30 @@ export function AskForm({ models, running, cancelling, serverGone, full, suggest
     model?.methods.find(({ name }) => name === methodName) ??
     model?.methods.find(({ name }) => name === model.defaultMethod);
   const set = (name: string, value: string) => setValues({ ...values, [name]: value });
-  const valueOf = (name: string) => values[name] ?? defaultText(model, name);
-  const changed = (names: string[]) =>
-    Object.fromEntries(
-      names
-        .filter(
-          (name) => values[name] !== undefined && values[name] !== '' && values[name] !== defaultText(model, name),
-        )
-        .map((name) => [name, typed(values[name]!)]),
-    );
+  const valueOf = ({ name, default: usual }: OptionOffer) => values[name] ?? usual;
+  const numbers = methodOptions(model, method?.name ?? '');
+  const common = commonOptions(model);
+  const field = (option: OptionOffer) => (
+    <OptionField
+      key={option.name}
+      option={option}
+      value={valueOf(option)}
+      onInput={(value) => set(option.name, value)}
+    />
+  );
 
   const submit = (event: Event) => {
     event.preventDefault();
     if (running || full !== null || model === null || question.trim() === '') return;
     askedAt.current = event.timeStamp;
+    const chosen = requestFields([...common, ...numbers], values);
     const body: Json = {
+      ...chosen,
       model: model.id,
       messages: [{ role: 'user', content: question.trim() }],
       stream: true,
       stream_options: { include_usage: true },
-      ...changed([...Object.keys(kSampling), 'seed']),
-      dts: { ...(method === undefined ? {} : { method: method.name }), ...changed(method?.options ?? []) },
+      dts: { ...(method === undefined ? {} : { method: method.name }), ...asObject(chosen.dts) },
     };
     onAsk(question.trim(), body);
   };
@@ -155,82 +146,73 @@ export function AskForm({ models, running, cancelling, serverGone, full, suggest
         )}
       </Field>
 
-      {method !== undefined && method.options.length > 0 && (
+      {numbers.length > 0 && (
         <details class="more" open={wide}>
           <summary>Its numbers</summary>
-          <div class="numbers">
-            {method.options.map((name) => (
-              <OptionField key={name} name={name} value={valueOf(name)} onInput={(value) => set(name, value)} />
-            ))}
-          </div>
+          <div class="numbers">{numbers.map(field)}</div>
         </details>
       )}
 
       <details class="more">
         <summary>Sampling and seed</summary>
-        <div class="numbers">
-          {Object.entries(kSampling).map(([name, { label, help, ...range }]) => (
-            <Field key={name} label={label} hint={help}>
-              {(tie) => (
-                <input
-                  {...tie}
-                  {...range}
-                  type="number"
-                  inputMode="decimal"
-                  value={valueOf(name)}
-                  placeholder="automatic"
-                  onInput={(event) => set(name, event.currentTarget.value)}
-                />
-              )}
-            </Field>
-          ))}
-          <Field label="Seed" hint="The same seed gives the same tree">
-            {(tie) => (
-              <input
-                {...tie}
-                type="text"
-                inputMode="numeric"
-                pattern="[0-9]*"
-                maxLength={15}
-                value={values.seed ?? ''}
-                placeholder="a new one"
-                title="A whole number"
-                onInput={(event) => set('seed', event.currentTarget.value)}
-              />
-            )}
-          </Field>
-        </div>
+        <div class="numbers">{common.map(field)}</div>
       </details>
     </form>
   );
 }
 
-function OptionField({ name, value, onInput }: { name: string; value: string; onInput(value: string): void }) {
-  const { label, help, kind, choices, min } = kOptions[name]!;
+interface OptionProps {
+  option: OptionOffer;
+  value: string;
+  onInput(value: string): void;
+}
+
+function OptionField({ option, value, onInput }: OptionProps) {
+  const { label, help, type, words, least, most, automatic } = option;
+  const placeholder = automatic === '' ? '' : 'automatic';
   return (
-    <Field label={label} hint={help}>
-      {(tie) =>
-        kind === 'choice' ? (
-          <select {...tie} value={value} onChange={(event) => onInput(event.currentTarget.value)}>
-            {choices!.map((choice) => (
-              <option key={choice} value={choice}>
-                {choice}
-              </option>
-            ))}
-          </select>
-        ) : (
+    <Field label={label} hint={value === '' && automatic !== '' ? `${help} (${automatic})` : help}>
+      {(tie) => {
+        if (type === 'word') {
+          return (
+            <select {...tie} value={value} onChange={(event) => onInput(event.currentTarget.value)}>
+              {words.map((word) => (
+                <option key={word} value={word}>
+                  {word}
+                </option>
+              ))}
+            </select>
+          );
+        }
+        if (type === 'seed') {
+          return (
+            <input
+              {...tie}
+              type="text"
+              inputMode="numeric"
+              pattern="[0-9]*"
+              maxLength={15}
+              value={value}
+              placeholder={placeholder}
+              title="A whole number"
+              onInput={(event) => onInput(event.currentTarget.value)}
+            />
+          );
+        }
+        return (
           <input
             {...tie}
             type="number"
             inputMode="decimal"
-            min={min}
-            step={kind === 'whole' ? 1 : 'any'}
+            min={least ?? undefined}
+            max={most ?? undefined}
+            step={type === 'whole' ? 1 : 'any'}
             value={value}
-            placeholder="automatic"
+            placeholder={placeholder}
             onInput={(event) => onInput(event.currentTarget.value)}
           />
-        )
-      }
+        );
+      }}
     </Field>
   );
 }

@@ -1,0 +1,50 @@
+// The native engine: a GGUF model of a dense family on kernels of our own, made for trees. Branches share pages of KV,
+// what they share is read once a step, and a branch's predictions are, to the last bit, the same whatever else is
+// decoded.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "dts/model.h"
+
+namespace dts {
+
+enum class NativeDevice {
+  kCuda,  // a GPU; only where this was built with CUDA
+  kCpu,   // slow and obvious: what the GPU is checked with
+};
+
+struct NativeModelOptions {
+  std::string path;  // GGUF, one file
+  NativeDevice device = NativeDevice::kCuda;
+  std::function<bool(float)> on_load = {};  // progress 0..1; false aborts the loading
+};
+
+// Why this machine has no device for it, in words: "this was built without CUDA". Empty: it has.
+std::string why_no_native_gpu();
+
+// Why the engine cannot run that model, in words: "it knows qwen2, qwen3, llama and phi3, not 'gemma2'". Empty: it can.
+// Throws dts::Error when the file is no model at all.
+std::string why_not_native(const std::string& path);
+
+struct NativeModelImpl;
+
+// Weights on a device, and the vocabulary; read only, shared by any number of engines.
+class NativeModel final : public Model {
+ public:
+  // Throws dts::Error naming the file and what is wrong with it, or the device.
+  explicit NativeModel(const NativeModelOptions& options);
+  ~NativeModel() override;
+
+  const ModelInfo& info() const override;
+  const Vocabulary& vocabulary() const override;
+  RecommendedSampling recommended_sampling() const override;
+  EnginePlan plan_engine(const EngineRequest& request) const override;
+
+ private:
+  std::unique_ptr<NativeModelImpl> impl_;
+};
+
+}  // namespace dts

@@ -1,0 +1,353 @@
+// Tree attention on tensor cores. A block takes one item for one KV head: up to 16 query rows (step rows x query heads
+// of the group) against a run of pages, which it streams through shared memory. Each of its four warps sees a quarter
+// of every page with a running softmax of its own; the four are merged at the end in a fixed order. Nothing of a row's
+// result depends on the other rows of its tile.
+#include <cstdint>
+
+#include "engine/native/cuda/kernels.h"
+
+namespace dts::native::cuda {
+namespace {
+
+constexpr int kRows = 16;  // of a tile: the tensor cores'
+constexpr int kWarps = 4;
+constexpr int kThreads = 32 * kWarps;
+constexpr int kWarpTokens = kPage / kWarps;  // of a page, a warp's
+constexpr int kStages = 2;
+constexpr unsigned kAll = 0xFFFFFFFFU;
+constexpr float kNothing = -1e30F;  // a score that weighs nothing; finite, so that differences are
+
+// A row of a tile in shared memory: eight elements more than a head, so that eight rows fall into different banks.
+template <int kHead>
+constexpr int kStride = kHead + 8;
+
+template <int kHead>
+struct Tiles {
+  bf16 keys[kStages][kPage * kStride<kHead>];
+  bf16 values[kStages][kPage * kStride<kHead>];
+  bf16 queries[kRows * kStride<kHead>];
+};
+
+template <int kHead>
+struct Merge {  // in the place of the tiles once they are done with
+  float values[kWarps][kRows][kHead];
+  float max[kWarps][kRows];
+  float sum[kWarps][kRows];
+};
+
+__device__ std::uint32_t shared_address(const void* pointer) {
+  return static_cast<std::uint32_t>(__cvta_generic_to_shared(pointer));
+}
+
+__device__ void copy_async(void* to, const void* from) {
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(shared_address(to)), "l"(from));
+}
+__device__ void commit_copies() { asm volatile("cp.async.commit_group;"); }
+template <int kPending>
+__device__ void wait_for_copies() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(kPending));
+}
+
+// Four 8 x 8 matrices; lane l names row l % 8 of matrix l / 8.
+__device__ void load_matrices(std::uint32_t (&out)[4], const bf16* row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(out[0]), "=r"(out[1]), "=r"(out[2]), "=r"(out[3])
+               : "r"(shared_address(row)));
+}
+__device__ void load_matrices_transposed(std::uint32_t (&out)[4], const bf16* row) {
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(out[0]), "=r"(out[1]), "=r"(out[2]), "=r"(out[3])
+               : "r"(shared_address(row)));
+}
+
+// c[16 x 8] += a[16 x 16] b[16 x 8]
+__device__ void multiply_add(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0, std::uint32_t b1) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "{%0, %1, %2, %3};"
+      : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
+}
+
+__device__ std::uint32_t packed(float low, float high) {
+  const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
+  return *reinterpret_cast<const std::uint32_t*>(&pair);
+}
+
+template <int kHead>
+__device__ void load_page(Tiles<kHead>& tiles, int stage, const AttentionArguments& a, int page, int kv_head) {
+  constexpr int kChunks = kHead / 8;  // of 16 bytes
+  const std::size_t start = (static_cast<std::size_t>(page) * a.kv_heads + kv_head) * kPage * kHead;
+  for (int i = threadIdx.x; i < kPage * kChunks; i += kThreads) {
+    const int token = i / kChunks;
+    const int chunk = i % kChunks * 8;
+    const int to = token * kStride<kHead> + chunk;
+    const std::size_t from = start + static_cast<std::size_t>(token) * kHead + chunk;
+    copy_async(&tiles.keys[stage][to], a.keys + from);
+    copy_async(&tiles.values[stage][to], a.values + from);
+  }
+  commit_copies();
+}
+
+template <int kHead>
+__global__ void __launch_bounds__(kThreads) attention_kernel(AttentionArguments a) {
+  extern __shared__ __align__(128) unsigned char shared[];
+  auto& tiles = *reinterpret_cast<Tiles<kHead>*>(shared);
+  auto& merge = *reinterpret_cast<Merge<kHead>*>(shared);
+  constexpr int kSlices = kHead / 16;
+  const int warp = threadIdx.x / 32;
+  const int lane = threadIdx.x % 32;
+  const int group = a.heads / a.kv_heads;
+  const int head_tiles = (group + kRows - 1) / kRows;
+  const WorkHeader header = *a.work;
+  const auto* numbers = reinterpret_cast<const std::int32_t*>(a.work);
+  const auto* items = reinterpret_cast<const Item*>(numbers + header.items);
+
+  const int per_item = a.kv_heads * head_tiles;
+  for (int work = blockIdx.x; work < header.n_items * per_item; work += gridDim.x) {
+    const Item item = items[work / per_item];
+    const int kv_head = work % per_item / head_tiles;
+    const int first_head = kv_head * group + work % head_tiles * kRows;
+    const int tile_heads = min(group - work % head_tiles * kRows, kRows);
+    const int n_rows = item.n_rows * tile_heads;
+    // Row r of the tile: a step row, and one of the group's heads.
+    const auto step_row = [&](int r) { return numbers[header.rows + item.first_row + r / tile_heads]; };
+    const auto head_of = [&](int r) { return first_head + r % tile_heads; };
+    const std::int32_t* pages = numbers + header.pages + item.first_page;
+
+    __syncthreads();  // the last item's merge is read
+    for (int i = threadIdx.x; i < kRows * (kHead / 8); i += kThreads) {
+      const int r = i / (kHead / 8);
+      const int chunk = i % (kHead / 8) * 8;
+      bf16* to = &tiles.queries[r * kStride<kHead> + chunk];
+      if (r < n_rows) {
+        copy_async(to, a.queries + (static_cast<std::size_t>(step_row(r)) * a.heads + head_of(r)) * kHead + chunk);
+      } else {
+        *reinterpret_cast<uint4*>(to) = make_uint4(0, 0, 0, 0);
+      }
+    }
+    load_page(tiles, 0, a, pages[0], kv_head);
+    if (item.n_pages > 1) load_page(tiles, 1, a, pages[1], kv_head);
+
+    // This lane's two rows of the tile, and the last position each may see, counted from the run's first.
+    const int row0 = lane / 4;
+    const int row1 = row0 + 8;
+    const int last0 = row0 < n_rows ? a.positions[step_row(row0)] - item.first_position : 0;
+    const int last1 = row1 < n_rows ? a.positions[step_row(row1)] - item.first_position : 0;
+
+    float max0 = kNothing, max1 = kNothing, sum0 = 0, sum1 = 0;
+    float out[kHead / 8][4];
+#pragma unroll
+    for (int i = 0; i < kHead / 8; ++i) {
+      out[i][0] = out[i][1] = out[i][2] = out[i][3] = 0;
+    }
+    std::uint32_t query[kSlices][4];
+
+    for (int p = 0; p < item.n_pages; ++p) {
+      if (p + 1 < item.n_pages) {
+        wait_for_copies<1>();
+      } else {
+        wait_for_copies<0>();
+      }
+      __syncthreads();
+      if (p == 0) {
+#pragma unroll
+        for (int k = 0; k < kSlices; ++k) {
+          load_matrices(query[k], &tiles.queries[(lane % 16) * kStride<kHead> + k * 16 + lane / 16 * 8]);
+        }
+      }
+      const bf16* keys = &tiles.keys[p % kStages][warp * kWarpTokens * kStride<kHead>];
+      const bf16* values = &tiles.values[p % kStages][warp * kWarpTokens * kStride<kHead>];
+      float scores[2][4] = {{0, 0, 0, 0}, {0, 0, 0, 0}};  // [8 tokens each]
+#pragma unroll
+      for (int k = 0; k < kSlices; ++k) {
+        std::uint32_t b[4];
+        load_matrices(b, &keys[(lane % 8 + lane / 16 * 8) * kStride<kHead> + k * 16 + lane / 8 % 2 * 8]);
+        multiply_add(scores[0], query[k], b[0], b[1]);
+        multiply_add(scores[1], query[k], b[2], b[3]);
+      }
+      const int first = p * kPage + warp * kWarpTokens + lane % 4 * 2;
+      float new0 = max0;
+      float new1 = max1;
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+          const int token = first + j * 8 + e;
+          scores[j][e] = token <= last0 ? scores[j][e] * a.scale : kNothing;
+          scores[j][e + 2] = token <= last1 ? scores[j][e + 2] * a.scale : kNothing;
+          new0 = fmaxf(new0, scores[j][e]);
+          new1 = fmaxf(new1, scores[j][e + 2]);
+        }
+      }
+#pragma unroll
+      for (int step = 1; step < 4; step *= 2) {
+        new0 = fmaxf(new0, __shfl_xor_sync(kAll, new0, step));
+        new1 = fmaxf(new1, __shfl_xor_sync(kAll, new1, step));
+      }
+      const float old0 = exp2f(max0 - new0);
+      const float old1 = exp2f(max1 - new1);
+      max0 = new0;
+      max1 = new1;
+      float add0 = 0;
+      float add1 = 0;
+#pragma unroll
+      for (int j = 0; j < 2; ++j) {
+#pragma unroll
+        for (int e = 0; e < 2; ++e) {
+          // Where nothing was seen yet, the largest score is kNothing itself: such tokens must still weigh nothing.
+          scores[j][e] = scores[j][e] == kNothing ? 0.0F : exp2f(scores[j][e] - max0);
+          scores[j][e + 2] = scores[j][e + 2] == kNothing ? 0.0F : exp2f(scores[j][e + 2] - max1);
+          add0 += scores[j][e];
+          add1 += scores[j][e + 2];
+        }
+      }
+#pragma unroll
+      for (int step = 1; step < 4; step *= 2) {
+        add0 += __shfl_xor_sync(kAll, add0, step);
+        add1 += __shfl_xor_sync(kAll, add1, step);
+      }
+      sum0 = sum0 * old0 + add0;
+      sum1 = sum1 * old1 + add1;
+#pragma unroll
+      for (int i = 0; i < kHead / 8; ++i) {
+        out[i][0] *= old0;
+        out[i][1] *= old0;
+        out[i][2] *= old1;
+        out[i][3] *= old1;
+      }
+      const std::uint32_t weights[4] = {packed(scores[0][0], scores[0][1]), packed(scores[0][2], scores[0][3]),
+                                        packed(scores[1][0], scores[1][1]), packed(scores[1][2], scores[1][3])};
+#pragma unroll
+      for (int i = 0; i < kSlices; ++i) {
+        std::uint32_t b[4];
+        load_matrices_transposed(b, &values[(lane % 16) * kStride<kHead> + i * 16 + lane / 16 * 8]);
+        multiply_add(out[2 * i], weights, b[0], b[1]);
+        multiply_add(out[2 * i + 1], weights, b[2], b[3]);
+      }
+      __syncthreads();
+      if (p + kStages < item.n_pages) load_page(tiles, p % kStages, a, pages[p + kStages], kv_head);
+    }
+
+#pragma unroll
+    for (int i = 0; i < kHead / 8; ++i) {
+      const int column = i * 8 + lane % 4 * 2;
+      merge.values[warp][row0][column] = out[i][0];
+      merge.values[warp][row0][column + 1] = out[i][1];
+      merge.values[warp][row1][column] = out[i][2];
+      merge.values[warp][row1][column + 1] = out[i][3];
+    }
+    if (lane % 4 == 0) {
+      merge.max[warp][row0] = max0;
+      merge.max[warp][row1] = max1;
+      merge.sum[warp][row0] = sum0;
+      merge.sum[warp][row1] = sum1;
+    }
+    __syncthreads();
+    for (int i = threadIdx.x; i < n_rows * kHead; i += kThreads) {
+      const int r = i / kHead;
+      const int column = i % kHead;
+      float max = kNothing;
+      for (int w = 0; w < kWarps; ++w) max = fmaxf(max, merge.max[w][r]);
+      float sum = 0;
+      float value = 0;
+      for (int w = 0; w < kWarps; ++w) {
+        const float weight = exp2f(merge.max[w][r] - max);
+        sum += weight * merge.sum[w][r];
+        value += weight * merge.values[w][r][column];
+      }
+      const std::size_t part = static_cast<std::size_t>(a.part_starts[step_row(r)] + item.part) * a.heads + head_of(r);
+      a.partial_values[part * kHead + column] = value;
+      if (column == 0) a.partial_sums[part] = make_float2(max, sum);
+    }
+  }
+}
+
+// A warp a head of a row. Padding rows have no parts: zeros.
+__global__ void merge_kernel(AttentionArguments a) {
+  const int row = blockIdx.x;
+  const int head = blockIdx.y * 4 + threadIdx.x / 32;
+  const int lane = threadIdx.x % 32;
+  if (head >= a.heads) return;
+  const int begin = a.part_starts[row];
+  const int end = a.part_starts[row + 1];
+  float max = kNothing;
+  for (int part = begin; part < end; ++part) {
+    max = fmaxf(max, a.partial_sums[static_cast<std::size_t>(part) * a.heads + head].x);
+  }
+  float values[8] = {};
+  float sum = 0;
+  for (int part = begin; part < end; ++part) {
+    const std::size_t index = static_cast<std::size_t>(part) * a.heads + head;
+    const float2 partial = a.partial_sums[index];
+    const float weight = exp2f(partial.x - max);
+    sum += weight * partial.y;
+    const float* from = a.partial_values + index * a.head_size;
+#pragma unroll
+    for (int k = 0; k < 8; ++k) {
+      if (lane + k * 32 < a.head_size) values[k] += weight * from[lane + k * 32];
+    }
+  }
+  bf16* to = a.out + (static_cast<std::size_t>(row) * a.heads + head) * a.head_size;
+#pragma unroll
+  for (int k = 0; k < 8; ++k) {
+    if (lane + k * 32 < a.head_size) to[lane + k * 32] = __float2bfloat16(begin < end ? values[k] / sum : 0.0F);
+  }
+}
+
+template <int kHead>
+constexpr std::size_t shared_bytes() {
+  return sizeof(Tiles<kHead>) > sizeof(Merge<kHead>) ? sizeof(Tiles<kHead>) : sizeof(Merge<kHead>);
+}
+
+template <typename Action>
+void for_head_size(int head_size, Action action) {
+  switch (head_size) {
+    case 32:
+      return action.template operator()<32>();
+    case 64:
+      return action.template operator()<64>();
+    case 96:
+      return action.template operator()<96>();
+    case 128:
+      return action.template operator()<128>();
+    default:
+      return;
+  }
+}
+
+}  // namespace
+
+bool has_attention_for(int head_size) {
+  return head_size == 32 || head_size == 64 || head_size == 96 || head_size == 128;
+}
+
+int attention_tile(int heads, int kv_heads) {
+  const int group = heads / kv_heads;
+  return group >= kRows ? 1 : kRows / group;
+}
+
+int attention_blocks(int head_size) {
+  int device = 0;
+  int processors = 0;
+  int blocks = 0;
+  cudaGetDevice(&device);
+  cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+  for_head_size(head_size, [&]<int kHead>() {
+    cudaFuncSetAttribute(attention_kernel<kHead>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                         static_cast<int>(shared_bytes<kHead>()));
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, attention_kernel<kHead>, kThreads, shared_bytes<kHead>());
+  });
+  return processors * (blocks > 0 ? blocks : 1);
+}
+
+void tree_attention(const AttentionArguments& a, int blocks, cudaStream_t stream) {
+  for_head_size(a.head_size,
+                [&]<int kHead>() { attention_kernel<kHead><<<blocks, kThreads, shared_bytes<kHead>(), stream>>>(a); });
+}
+
+void merge_parts(const AttentionArguments& a, cudaStream_t stream) {
+  merge_kernel<<<dim3(a.rows, (a.heads + 3) / 4), 128, 0, stream>>>(a);
+}
+
+}  // namespace dts::native::cuda

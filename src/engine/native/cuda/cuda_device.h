@@ -1,0 +1,18 @@
+// The GPU's side: weights in bf16, K and V in bf16, sums in single precision.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "engine/native/backend.h"
+
+namespace dts::native {
+
+// Why there is none, in words; empty: there is one.
+std::string why_no_cuda_device();
+
+// Throws dts::Error when the weights do not fit, the device fails, or the geometry is beyond its kernels. `progress`
+// (0..1) may return false: then it throws, too.
+std::unique_ptr<Device> make_cuda_device(const WeightSource& source, const std::function<bool(float)>& progress);
+
+}  // namespace dts::native

@@ -1,0 +1,198 @@
+#include "engine/native/cuda/gemm.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <random>
+
+#include "dts/error.h"
+#include "engine/native/cuda/cuda_check.h"
+#include "engine/native/cuda/device_buffer.h"
+
+namespace dts::native::cuda {
+namespace {
+
+constexpr std::size_t kWorkspaceBytes = std::size_t{64} << 20U;
+constexpr int kReferenceRows = 64;
+constexpr int kCandidates = 24;
+constexpr int kTimed = 12;  // products
+constexpr int kComparedColumns = 8192;
+
+struct Layout {
+  Layout(cudaDataType type, int rows, int columns, int stride) {
+    check(cublasLtMatrixLayoutCreate(&layout, type, static_cast<std::uint64_t>(rows),
+                                     static_cast<std::uint64_t>(columns), stride),
+          "describing a matrix");
+  }
+  Layout(const Layout&) = delete;
+  Layout& operator=(const Layout&) = delete;
+  ~Layout() { cublasLtMatrixLayoutDestroy(layout); }
+  cublasLtMatrixLayout_t layout = nullptr;
+};
+
+}  // namespace
+
+struct GemmLibrary::Impl {
+  cublasLtHandle_t handle = nullptr;
+  cudaStream_t stream = nullptr;
+  cudaEvent_t start = nullptr;
+  cudaEvent_t end = nullptr;
+  DeviceBuffer<char> workspace;
+  DeviceBuffer<__nv_bfloat16> rows;  // random, repeated every kReferenceRows
+  DeviceBuffer<float> results;
+  int most_inputs = 0;
+};
+
+GemmLibrary::GemmLibrary(int most_rows, int most_inputs, std::size_t most_results) : impl_(std::make_unique<Impl>()) {
+  check(cublasLtCreate(&impl_->handle), "starting cuBLASLt");
+  check(cudaStreamCreate(&impl_->stream), "making a stream");
+  check(cudaEventCreate(&impl_->start), "making an event");
+  check(cudaEventCreate(&impl_->end), "making an event");
+  impl_->workspace = DeviceBuffer<char>(kWorkspaceBytes);
+  const int rows = std::max(most_rows, kReferenceRows);
+  const auto period = static_cast<std::size_t>(kReferenceRows) * static_cast<std::size_t>(most_inputs);
+  impl_->rows =
+      DeviceBuffer<__nv_bfloat16>(static_cast<std::size_t>(rows) * static_cast<std::size_t>(most_inputs) + period);
+  impl_->results = DeviceBuffer<float>(most_results);
+  impl_->most_inputs = most_inputs;
+}
+
+GemmLibrary::~GemmLibrary() {
+  cudaEventDestroy(impl_->start);
+  cudaEventDestroy(impl_->end);
+  cudaStreamDestroy(impl_->stream);
+  cublasLtDestroy(impl_->handle);
+}
+
+Gemm::Gemm(GemmLibrary& library, const GemmShape& shape, std::vector<const __nv_bfloat16*> weights)
+    : library_(library), shape_(shape), weights_(std::move(weights)) {
+  check(cublasLtMatmulDescCreate(&description_, CUBLAS_COMPUTE_32F, CUDA_R_32F), "describing a product");
+  const cublasOperation_t transposed = CUBLAS_OP_T;
+  check(cublasLtMatmulDescSetAttribute(description_, CUBLASLT_MATMUL_DESC_TRANSA, &transposed, sizeof transposed),
+        "describing a product");
+}
+
+Gemm::~Gemm() { cublasLtMatmulDescDestroy(description_); }
+
+void Gemm::run(const cublasLtMatmulAlgo_t& algorithm, const __nv_bfloat16* w, const __nv_bfloat16* x, float* y,
+               int rows, cudaStream_t stream, bool& done) {
+  const Layout a(CUDA_R_16BF, shape_.inputs, shape_.outputs, shape_.inputs);
+  const Layout b(CUDA_R_16BF, shape_.inputs, rows, shape_.inputs);
+  const Layout c(CUDA_R_32F, shape_.outputs, rows, shape_.stride);
+  const float one = 1;
+  const float old = shape_.accumulate ? 1.0F : 0.0F;
+  const GemmLibrary::Impl& lib = *library_.impl_;
+  done = cublasLtMatmul(lib.handle, description_, &one, w, a.layout, x, b.layout, &old, y, c.layout, y, c.layout,
+                        &algorithm, lib.workspace.get(), kWorkspaceBytes, stream) == CUBLAS_STATUS_SUCCESS;
+}
+
+std::vector<cublasLtMatmulAlgo_t> Gemm::candidates(int rows) {
+  const Layout a(CUDA_R_16BF, shape_.inputs, shape_.outputs, shape_.inputs);
+  const Layout b(CUDA_R_16BF, shape_.inputs, rows, shape_.inputs);
+  const Layout c(CUDA_R_32F, shape_.outputs, rows, shape_.stride);
+  cublasLtMatmulPreference_t preference = nullptr;
+  check(cublasLtMatmulPreferenceCreate(&preference), "choosing a product");
+  const std::size_t workspace = kWorkspaceBytes;
+  cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace,
+                                       sizeof workspace);
+  std::vector<cublasLtMatmulHeuristicResult_t> found(kCandidates);
+  int count = 0;
+  cublasLtMatmulAlgoGetHeuristic(library_.impl_->handle, description_, a.layout, b.layout, c.layout, c.layout,
+                                 preference, kCandidates, found.data(), &count);
+  cublasLtMatmulPreferenceDestroy(preference);
+  std::vector<cublasLtMatmulAlgo_t> out;
+  for (int i = 0; i < count; ++i) out.push_back(found[static_cast<std::size_t>(i)].algo);
+  return out;
+}
+
+float Gemm::time(const cublasLtMatmulAlgo_t& algorithm, int rows) {
+  const GemmLibrary::Impl& lib = *library_.impl_;
+  float best = std::numeric_limits<float>::max();
+  for (int round = 0; round < 2; ++round) {  // the first also warms up
+    check(cudaEventRecord(lib.start, lib.stream), "timing");
+    for (int i = 0; i < kTimed; ++i) {
+      bool done = false;
+      run(algorithm, weights_[static_cast<std::size_t>(i) % weights_.size()], lib.rows.get(), lib.results.get(), rows,
+          lib.stream, done);
+      if (!done) return -1;
+    }
+    check(cudaEventRecord(lib.end, lib.stream), "timing");
+    check(cudaEventSynchronize(lib.end), "timing a product");
+    float ms = 0;
+    check(cudaEventElapsedTime(&ms, lib.start, lib.end), "timing");
+    best = std::min(best, ms / kTimed);
+  }
+  return best;
+}
+
+bool Gemm::same_bits(const cublasLtMatmulAlgo_t& algorithm, int rows) {
+  const GemmLibrary::Impl& lib = *library_.impl_;
+  const std::size_t stride_bytes = static_cast<std::size_t>(shape_.stride) * sizeof(float);
+  // A head of 150,000 outputs need not come back in full to tell orders of summation apart.
+  const auto columns = static_cast<std::size_t>(std::min(shape_.outputs, kComparedColumns));
+  const auto n = static_cast<std::size_t>(rows);
+  check(cudaMemsetAsync(lib.results.get(), 0, n * stride_bytes, lib.stream), "clearing");
+  bool done = false;
+  run(algorithm, weights_[0], lib.rows.get(), lib.results.get(), rows, lib.stream, done);
+  if (!done) return false;
+  std::vector<float> got(n * columns);
+  check(cudaMemcpy2DAsync(got.data(), columns * sizeof(float), lib.results.get(), stride_bytes, columns * sizeof(float),
+                          n, cudaMemcpyDeviceToHost, lib.stream),
+        "reading a product");
+  check(cudaStreamSynchronize(lib.stream), "making a product");
+  if (reference_.empty()) reference_ = got;
+  for (std::size_t row = 0; row < n; ++row) {
+    const float* expected = reference_.data() + row % kReferenceRows * columns;
+    if (std::memcmp(got.data() + row * columns, expected, columns * sizeof(float)) != 0) return false;
+  }
+  return true;
+}
+
+void Gemm::prepare(int rows) {
+  if (choices_.contains(rows)) return;
+  if (rows != kReferenceRows) prepare(kReferenceRows);
+  GemmLibrary::Impl& lib = *library_.impl_;
+  {
+    // Rows of random numbers, packed for this inner dimension, the same every kReferenceRows.
+    std::mt19937 random(1);
+    std::normal_distribution<float> normal;
+    std::vector<__nv_bfloat16> period(static_cast<std::size_t>(kReferenceRows) *
+                                      static_cast<std::size_t>(shape_.inputs));
+    for (__nv_bfloat16& value : period) value = __float2bfloat16(normal(random));
+    for (int row = 0; row < rows; row += kReferenceRows) {
+      check(cudaMemcpyAsync(lib.rows.get() + static_cast<std::size_t>(row) * static_cast<std::size_t>(shape_.inputs),
+                            period.data(), period.size() * sizeof(__nv_bfloat16), cudaMemcpyHostToDevice, lib.stream),
+            "writing rows");
+    }
+    check(cudaStreamSynchronize(lib.stream), "writing rows");
+  }
+  std::vector<cublasLtMatmulAlgo_t> algorithms = candidates(rows);
+  const bool is_reference = rows == kReferenceRows;
+  if (!is_reference) algorithms.push_back(choices_.at(kReferenceRows).algorithm);
+  std::vector<std::pair<float, std::size_t>> timed;
+  for (std::size_t i = 0; i < algorithms.size(); ++i) {
+    const float ms = time(algorithms[i], rows);
+    if (ms >= 0) timed.emplace_back(ms, i);
+  }
+  std::sort(timed.begin(), timed.end());
+  for (const auto& [ms, i] : timed) {
+    if (!same_bits(algorithms[i], rows)) continue;  // the reference is compared with itself
+    choices_[rows] = {.algorithm = algorithms[i], .slice = rows};
+    return;
+  }
+  if (is_reference) throw Error("cuBLASLt has no algorithm for this model's matrices");
+  choices_[rows] = {.algorithm = choices_.at(kReferenceRows).algorithm, .slice = kReferenceRows};
+}
+
+void Gemm::run(const __nv_bfloat16* w, const __nv_bfloat16* x, float* y, int rows, cudaStream_t stream) {
+  const Choice& choice = choices_.at(rows);
+  // Of fewer rows than a slice, the rest is computed, too: buffers have room for it.
+  for (int row = 0; row < rows; row += choice.slice) {
+    bool done = false;
+    run(choice.algorithm, w, x + static_cast<std::size_t>(row) * static_cast<std::size_t>(shape_.inputs),
+        y + static_cast<std::size_t>(row) * static_cast<std::size_t>(shape_.stride), choice.slice, stream, done);
+    if (!done) throw Error("the GPU failed while multiplying by the weights");
+  }
+}
+
+}  // namespace dts::native::cuda

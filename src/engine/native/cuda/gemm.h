@@ -1,0 +1,74 @@
+// Products of rows with weights through cuBLASLt, the same to the last bit for any number of rows.
+//
+// The fastest algorithm at 64 rows is the reference. For another number of rows the fastest is taken whose results are
+// the reference's, bit by bit, on rows of random numbers: mostly the same tiles in another arrangement, since what
+// decides the bits is the order along the inner dimension alone. Where none is, rows go 64 at a time.
+#pragma once
+
+#include <cublasLt.h>
+#include <cuda_bf16.h>
+#include <cuda_runtime.h>
+
+#include <map>
+#include <memory>
+#include <vector>
+
+namespace dts::native::cuda {
+
+class GemmLibrary;
+
+struct GemmShape {
+  int outputs = 0;
+  int inputs = 0;
+  bool accumulate = false;  // y += ..., else y = ...
+  int stride = 0;           // of a row of y; at least `outputs`
+};
+
+class Gemm {
+ public:
+  // `weights`: matrices of that shape, more than one where there are, so that a cache does not flatter the timing.
+  Gemm(GemmLibrary& library, const GemmShape& shape, std::vector<const __nv_bfloat16*> weights);
+  ~Gemm();
+
+  // Chooses for that many rows; not while a graph is captured.
+  void prepare(int rows);
+
+  // y[rows, stride] (float) from x[rows, inputs] and w[outputs, inputs]. `rows` was prepared.
+  void run(const __nv_bfloat16* w, const __nv_bfloat16* x, float* y, int rows, cudaStream_t stream);
+
+ private:
+  struct Choice {
+    cublasLtMatmulAlgo_t algorithm = {};
+    int slice = 0;  // rows of one call
+  };
+
+  void run(const cublasLtMatmulAlgo_t& algorithm, const __nv_bfloat16* w, const __nv_bfloat16* x, float* y, int rows,
+           cudaStream_t stream, bool& done);
+  std::vector<cublasLtMatmulAlgo_t> candidates(int rows);
+  // Milliseconds of one product; negative: it cannot be done so.
+  float time(const cublasLtMatmulAlgo_t& algorithm, int rows);
+  bool same_bits(const cublasLtMatmulAlgo_t& algorithm, int rows);
+
+  GemmLibrary& library_;
+  GemmShape shape_;
+  std::vector<const __nv_bfloat16*> weights_;
+  cublasLtMatmulDesc_t description_ = nullptr;
+  std::map<int, Choice> choices_;  // by rows
+  std::vector<float> reference_;   // its results, as many columns as are compared
+};
+
+// The handle, its workspace, and rows of random numbers to choose by.
+class GemmLibrary {
+ public:
+  GemmLibrary(int most_rows, int most_inputs, std::size_t most_results);
+  ~GemmLibrary();
+  GemmLibrary(const GemmLibrary&) = delete;
+  GemmLibrary& operator=(const GemmLibrary&) = delete;
+
+ private:
+  friend class Gemm;
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace dts::native::cuda

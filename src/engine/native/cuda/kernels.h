@@ -1,0 +1,134 @@
+// The kernels, as the backend launches them. Rows are padded to a bucket: padding rows are computed like all others and
+// read by nobody. All pointers are the device's.
+#pragma once
+
+#include <cuda_bf16.h>
+#include <cuda_runtime.h>
+
+#include <cstdint>
+
+namespace dts::native::cuda {
+
+using bf16 = __nv_bfloat16;
+
+inline constexpr int kPage = 64;  // tokens of a page; kPageTokens, which this file cannot see
+
+// residual[r] = embedding[tokens[r]].  [rows, width]
+void embed(const int* tokens, const bf16* embedding, float* residual, int rows, int width, cudaStream_t stream);
+
+// out[r] = residual[r] / rms * weight; with `select`, out[r] is made from residual[select[r]].  [rows, width]
+void rms_norm(const float* residual, const int* select, const bf16* weight, float epsilon, bf16* out, int rows,
+              int width, cudaStream_t stream);
+
+// Bias, head norms, RoPE; queries to `queries`, keys and values to their slots.
+struct RopeArguments {
+  const float* qkv = nullptr;        // [rows, (heads + 2 kv_heads) * head_size]
+  const bf16* bias = nullptr;        // [(heads + 2 kv_heads) * head_size] or null
+  const bf16* query_norm = nullptr;  // [head_size] or null
+  const bf16* key_norm = nullptr;
+  const float* frequencies = nullptr;  // [rotated / 2]
+  const int* positions = nullptr;      // [rows]
+  const int* slot_pages = nullptr;     // [rows]
+  const int* slot_offsets = nullptr;   // [rows]
+  bf16* queries = nullptr;             // [rows, heads, head_size]
+  bf16* keys = nullptr;                // [pages, kv_heads, kPage, head_size] of this layer
+  bf16* values = nullptr;
+  int rows = 0, heads = 0, kv_heads = 0, head_size = 0, rotated = 0;
+  bool interleaved = false;
+  float amplitude = 1, epsilon = 0;
+};
+void rope_and_store(const RopeArguments& arguments, cudaStream_t stream);
+
+// out = silu(gate) * up.  gate_up [rows, 2 * inner], out [rows, inner]
+void gated_silu(const float* gate_up, bf16* out, int rows, int inner, cudaStream_t stream);
+
+// Whole pages of all layers. cache [layers, pages, page_elements]
+struct Copy {
+  int from = 0;
+  int to = 0;
+};
+void copy_pages(bf16* keys, bf16* values, const Copy* copies, int n_copies, int layers, std::size_t pages,
+                int page_elements, cudaStream_t stream);
+
+// ---- attention
+
+struct Item {
+  std::int32_t first_page, n_pages, first_position, part, first_row, n_rows;
+};
+
+// Where a step's attention lies in its buffer of 32-bit numbers.
+struct WorkHeader {
+  std::int32_t n_items = 0;
+  std::int32_t items = 0;  // offsets, in numbers
+  std::int32_t rows = 0;
+  std::int32_t pages = 0;
+};
+
+struct AttentionArguments {
+  const bf16* queries = nullptr;  // [rows, heads, head_size]
+  const bf16* keys = nullptr;     // [pages, kv_heads, kPage, head_size]
+  const bf16* values = nullptr;
+  const WorkHeader* work = nullptr;  // followed by the numbers that it points into
+  const int* positions = nullptr;    // [rows]
+  const int* part_starts = nullptr;  // [rows + 1]
+  float* partial_values = nullptr;   // [parts, heads, head_size]
+  float2* partial_sums = nullptr;    // [parts, heads]: largest score (base 2), sum
+  bf16* out = nullptr;               // [rows, heads, head_size]
+  int rows = 0, heads = 0, kv_heads = 0, head_size = 0;
+  float scale = 1;  // of the scores, times log2(e)
+};
+bool has_attention_for(int head_size);
+int attention_tile(int heads, int kv_heads);  // step rows that an item may have
+void tree_attention(const AttentionArguments& arguments, int blocks, cudaStream_t stream);
+int attention_blocks(int head_size);  // that run at once on this device
+void merge_parts(const AttentionArguments& arguments, cudaStream_t stream);
+
+// ---- predictions
+
+inline constexpr int kRanked = 64;         // candidates that the device keeps
+inline constexpr int kBlockLogits = 2048;  // a block's sums
+inline constexpr int kGroupLogits = 256;   // a group's largest
+inline constexpr int kMostGroups = 1024;
+inline constexpr int kMostVocabulary = kMostGroups * kGroupLogits;
+
+struct DeviceSpec {
+  std::uint64_t draw = 0;
+  double sample_inverse = 0;  // 1 / T; 0: the most probable
+  float stat_scale = 1;       // log2(e) / T_stat
+  float sample_scale = 1;     // log2(e) / T
+  std::int32_t confidence_k = 0;
+  std::int32_t sample_top_k = 0;  // 0: no limit
+  float top_p = 1;
+  float min_p = 0;
+  std::int32_t by_host = 0;  // beyond the device: the host takes the row's logits
+};
+
+struct DevicePrediction {
+  enum Status : std::int32_t { kOk, kNotANumber, kByHost };
+  std::int32_t status = kOk;
+  float entropy = 0, varentropy = 0, confidence = 0;
+  std::int32_t sampled = 0;
+  float sampled_logprob = 0;
+  std::int32_t n_ranked = 0;
+  std::int32_t tokens[kRanked] = {};
+  float logprobs[kRanked] = {};
+};
+
+struct BlockSums {
+  float max, stat, stat_first, stat_second, unit, sample;
+  std::int32_t invalid;
+  std::int32_t unused;
+};
+
+struct PredictArguments {
+  const float* logits = nullptr;  // [rows, stride]
+  const DeviceSpec* specs = nullptr;
+  float* group_max = nullptr;  // [rows, kMostGroups]
+  BlockSums* sums = nullptr;   // [rows, blocks]
+  DevicePrediction* out = nullptr;
+  int rows = 0, n_vocab = 0, stride = 0;
+};
+inline int blocks_of(int n_vocab) { return (n_vocab + kBlockLogits - 1) / kBlockLogits; }
+void predict(const PredictArguments& arguments, cudaStream_t stream);
+
+}  // namespace dts::native::cuda

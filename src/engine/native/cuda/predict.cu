@@ -1,0 +1,398 @@
+// Logits to predictions where the logits are, by the definitions of docs/algorithm.md.
+//
+// The first kernel reads every logit once: sums a block of 2,048, the largest of each group of 256. The second, a block
+// a row, puts them together. At least 64 logits are as large as the 64th largest group's largest: those that are make
+// the ranking. Sums are single precision within a block and double beyond; a draw or a cut that comes closer to its
+// boundary than they can tell is left to the host.
+#include "engine/native/cuda/kernels.h"
+
+namespace dts::native::cuda {
+namespace {
+
+constexpr int kScanThreads = 256;
+constexpr int kEach = kBlockLogits / kScanThreads;  // logits of a thread
+constexpr int kThreads = 1024;                      // of the second kernel
+constexpr int kMostListed = 1024;
+constexpr unsigned kAll = 0xFFFFFFFFU;
+constexpr double kRoughError = 1e-5;  // of sums over a row, relative to their total
+constexpr double kLn2 = 0.693147180559945309417232121458;
+
+static_assert(kEach * 32 == kGroupLogits, "a warp reads a group");
+
+__device__ float infinity() { return __int_as_float(0x7F800000); }
+
+__device__ float warp_max(float value) {
+  for (int lane = 16; lane > 0; lane /= 2) value = fmaxf(value, __shfl_xor_sync(kAll, value, lane));
+  return value;
+}
+__device__ float warp_sum(float value) {
+  for (int lane = 16; lane > 0; lane /= 2) value += __shfl_xor_sync(kAll, value, lane);
+  return value;
+}
+
+__global__ void __launch_bounds__(kScanThreads) scan_kernel(PredictArguments a) {
+  __shared__ float warp_maxima[kScanThreads / 32];
+  __shared__ float warp_sums[5][kScanThreads / 32];
+  __shared__ int any_invalid;
+  const int block = blockIdx.x;
+  const std::size_t row = blockIdx.y;
+  const int warp = threadIdx.x / 32;
+  const int first = block * kBlockLogits + threadIdx.x * kEach;
+  const float* logits = a.logits + row * a.stride;
+  if (threadIdx.x == 0) any_invalid = 0;
+  __syncthreads();
+
+  float z[kEach];
+  float max = -infinity();
+  bool invalid = false;
+  if (first + kEach <= a.n_vocab) {  // rows begin at multiples of 32 bytes
+    const float4 low = reinterpret_cast<const float4*>(logits + first)[0];
+    const float4 high = reinterpret_cast<const float4*>(logits + first)[1];
+    z[0] = low.x, z[1] = low.y, z[2] = low.z, z[3] = low.w;
+    z[4] = high.x, z[5] = high.y, z[6] = high.z, z[7] = high.w;
+  } else {
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) z[i] = first + i < a.n_vocab ? logits[first + i] : -infinity();
+  }
+#pragma unroll
+  for (int i = 0; i < kEach; ++i) {
+    invalid = invalid || isnan(z[i]) || z[i] == infinity();
+    max = fmaxf(max, z[i]);
+  }
+  if (invalid) any_invalid = 1;
+  max = warp_max(max);
+  if (threadIdx.x % 32 == 0) {
+    warp_maxima[warp] = max;
+    const int group = block * (kBlockLogits / kGroupLogits) + warp;
+    a.group_max[row * kMostGroups + group] = max;
+  }
+  __syncthreads();
+  for (const float other : warp_maxima) max = fmaxf(max, other);
+
+  const DeviceSpec& spec = a.specs[row];
+  constexpr float kLog2E = 1.44269504088896340736F;
+  float sums[5] = {};
+  if (max > -infinity() && max < infinity()) {
+#pragma unroll
+    for (int i = 0; i < kEach; ++i) {
+      if (!(z[i] > -infinity())) continue;
+      const float below = z[i] - max;
+      const float x = below * spec.stat_scale;
+      const float weight = exp2f(x);
+      sums[0] += weight;
+      sums[1] += weight * x;
+      sums[2] += weight * x * x;
+      sums[3] += exp2f(below * kLog2E);
+      sums[4] += exp2f(below * spec.sample_scale);
+    }
+  }
+#pragma unroll
+  for (int s = 0; s < 5; ++s) {
+    const float sum = warp_sum(sums[s]);
+    if (threadIdx.x % 32 == 0) warp_sums[s][warp] = sum;
+  }
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  float totals[5];
+  for (int s = 0; s < 5; ++s) {
+    totals[s] = 0;
+    for (const float sum : warp_sums[s]) totals[s] += sum;
+  }
+  a.sums[row * gridDim.x + block] = {max, totals[0], totals[1], totals[2], totals[3], totals[4], any_invalid, 0};
+}
+
+// Ascending. `n` is a power of two and at most the block's threads.
+template <typename Key>
+__device__ void sort(Key* keys, int n) {
+  for (int size = 2; size <= n; size *= 2) {
+    for (int apart = size / 2; apart > 0; apart /= 2) {
+      const int i = threadIdx.x;
+      const int other = i ^ apart;
+      if (i < n && other > i) {
+        const bool ascending = (i & size) == 0;
+        const Key low = keys[i];
+        const Key high = keys[other];
+        if ((low > high) == ascending) {
+          keys[i] = high;
+          keys[other] = low;
+        }
+      }
+      __syncthreads();
+    }
+  }
+}
+
+__device__ int power_of_two(int n) {
+  int power = 1;
+  while (power < n) power *= 2;
+  return power;
+}
+
+// Ascending keys are descending logits; equal logits: the lower token first.
+__device__ std::uint32_t descending(float logit) {
+  const std::uint32_t bits = __float_as_uint(logit);
+  return (bits >> 31U) != 0 ? bits : ~(bits | 0x80000000U);
+}
+__device__ float logit_of(std::uint64_t key) {
+  const auto bits = static_cast<std::uint32_t>(key >> 32U);
+  return __uint_as_float((bits >> 31U) != 0 ? bits : ~bits & 0x7FFFFFFFU);
+}
+
+struct Row {
+  float max;
+  double log_unit;  // log sum exp(z - max)
+  double sample;    // sum exp((z - max) / T)
+  int listed;       // logits that were as large as the bound
+  int kept;         // of the ranking, by top-k, top-p and min-p
+  int drawn;        // -1: not yet
+  float drawn_logit;
+  int block;      // that the draw falls into
+  double before;  // weight before that block
+  double target;
+  bool by_host;
+};
+
+__device__ double sum_over_block(double value, double* scratch) {
+  __syncthreads();
+  scratch[threadIdx.x] = value;
+  __syncthreads();
+  for (int n = kThreads / 2; n > 0; n /= 2) {
+    if (static_cast<int>(threadIdx.x) < n) scratch[threadIdx.x] += scratch[threadIdx.x + n];
+    __syncthreads();
+  }
+  const double sum = scratch[0];
+  __syncthreads();
+  return sum;
+}
+
+__global__ void __launch_bounds__(kThreads) predict_kernel(PredictArguments a) {
+  __shared__ double scratch[kThreads];
+  __shared__ std::uint64_t keys[kMostListed];
+  __shared__ float maxima[kMostGroups];
+  __shared__ double weights[kRanked];
+  __shared__ double by_token[kRanked];
+  __shared__ std::uint32_t tokens_by_token[kRanked];
+  __shared__ Row r;
+  const std::size_t row = blockIdx.x;
+  const int t = threadIdx.x;
+  const DeviceSpec spec = a.specs[row];
+  DevicePrediction& out = a.out[row];
+  const float* logits = a.logits + row * a.stride;
+  const int blocks = (a.n_vocab + kBlockLogits - 1) / kBlockLogits;
+  const int groups = (a.n_vocab + kGroupLogits - 1) / kGroupLogits;
+  const BlockSums* sums = a.sums + row * blocks;
+  if (spec.by_host != 0) {
+    if (t == 0) out.status = DevicePrediction::kByHost;
+    return;
+  }
+
+  // The row's largest; is it a row at all?
+  BlockSums own = {-infinity(), 0, 0, 0, 0, 0, 0, 0};
+  if (t < blocks) own = sums[t];
+  maxima[t] = own.max;
+  const bool invalid = __syncthreads_or(own.invalid) != 0;
+  for (int n = kThreads / 2; n > 0; n /= 2) {
+    if (t < n) maxima[t] = fmaxf(maxima[t], maxima[t + n]);
+    __syncthreads();
+  }
+  const float max = maxima[0];
+  __syncthreads();
+  if (invalid || !(max > -infinity())) {
+    if (t == 0) out.status = DevicePrediction::kNotANumber;
+    return;
+  }
+
+  // Sums relative to it.
+  const bool empty = !(own.max > -infinity());
+  const double below = empty ? 0 : static_cast<double>(own.max) - static_cast<double>(max);
+  const double shift = below * spec.stat_scale;
+  const double factor = empty ? 0 : exp2(shift);
+  const double stat = sum_over_block(factor * own.stat, scratch);
+  const double first = sum_over_block(factor * (own.stat_first + shift * own.stat), scratch);
+  const double second =
+      sum_over_block(factor * (own.stat_second + 2 * shift * own.stat_first + shift * shift * own.stat), scratch);
+  const double unit = sum_over_block(empty ? 0 : exp(below) * own.unit, scratch);
+  const double own_sample = empty ? 0 : exp2(below * spec.sample_scale) * own.sample;
+  const double sample = sum_over_block(own_sample, scratch);
+
+  // The ranking.
+  maxima[t] = t < groups ? a.group_max[row * kMostGroups + t] : -infinity();
+  __syncthreads();
+  const float own_group = maxima[t];
+  auto* order = reinterpret_cast<std::uint32_t*>(scratch);
+  order[t] = descending(own_group);
+  __syncthreads();
+  sort(order, power_of_two(groups));
+  const std::uint32_t bound = order[min(kRanked, groups) - 1];
+  if (t == 0) r = {max, log(unit), sample, 0, 0, -1, 0, 0, 0, 0, false};
+  __syncthreads();
+  for (int group = t / 32; group < groups; group += kThreads / 32) {
+    if (descending(maxima[group]) > bound) continue;
+    for (int i = 0; i < kGroupLogits / 32; ++i) {
+      const int token = group * kGroupLogits + i * 32 + t % 32;
+      if (token >= a.n_vocab) continue;
+      const float z = logits[token];
+      if (descending(z) > bound || !(z > -infinity())) continue;
+      const int place = atomicAdd(&r.listed, 1);
+      if (place < kMostListed) keys[place] = (static_cast<std::uint64_t>(descending(z)) << 32U) | token;
+    }
+  }
+  __syncthreads();
+  const int listed = min(r.listed, kMostListed);
+  if (r.listed > kMostListed) {
+    if (t == 0) out.status = DevicePrediction::kByHost;
+    return;
+  }
+  const int padded = power_of_two(listed);
+  if (t >= listed && t < padded) keys[t] = ~std::uint64_t{0};
+  __syncthreads();
+  sort(keys, padded);
+
+  const int ranked = min(listed, kRanked);
+  if (t < ranked) {
+    const double logprob = static_cast<double>(logit_of(keys[t])) - max - r.log_unit;
+    out.tokens[t] = static_cast<std::int32_t>(keys[t]);
+    out.logprobs[t] = static_cast<float>(logprob);
+    weights[t] =
+        spec.sample_inverse > 0 ? exp((static_cast<double>(logit_of(keys[t])) - max) * spec.sample_inverse) : 0;
+  }
+  __syncthreads();
+
+  const bool limited = spec.sample_top_k > 0 && spec.sample_top_k < a.n_vocab;
+  const bool cuts = limited || spec.top_p < 1 || spec.min_p > 0;
+  if (t == 0) {
+    out.n_ranked = ranked;
+    const double mean = first / stat;
+    out.entropy = static_cast<float>(kLn2 * (log2(stat) - mean));
+    out.varentropy = static_cast<float>(fmax(0.0, kLn2 * kLn2 * (second / stat - mean * mean)));
+    const int k = min(spec.confidence_k, ranked);
+    double confidence = 0;
+    for (int i = 0; i < k; ++i) confidence -= static_cast<double>(logit_of(keys[i])) - max - r.log_unit;
+    out.confidence = k > 0 ? static_cast<float>(confidence / k) : 0.0F;
+
+    if (!(spec.sample_inverse > 0)) {
+      r.drawn = static_cast<int>(keys[0]);
+      r.drawn_logit = max;
+    } else if (cuts) {
+      // Where the ranking ends: as Sampler::cut_top has it.
+      const bool all = limited || listed < kRanked || listed == a.n_vocab;
+      const int count = limited ? min(ranked, spec.sample_top_k) : ranked;
+      double total = r.sample;
+      if (all) {
+        total = 0;
+        for (int i = 0; i < count; ++i) total += weights[i];
+      }
+      const double uncertainty = all ? 0.0 : kRoughError * total;
+      const double target = spec.top_p < 1 ? static_cast<double>(spec.top_p) * total : 1e300;
+      double cumulative = 0;
+      int kept = 0;
+      for (; kept < count; ++kept) {
+        const bool reached = cumulative >= target + uncertainty;
+        if (kept > 0 && (reached || weights[kept] < static_cast<double>(spec.min_p))) break;
+        if (kept > 0 && uncertainty > 0 && cumulative >= target - uncertainty) r.by_host = true;
+        cumulative += weights[kept];
+      }
+      if (!(kept < count || all || cumulative >= target + uncertainty)) r.by_host = true;
+      if (limited && spec.sample_top_k > kRanked) r.by_host = true;
+      r.kept = kept;
+    }
+  }
+  __syncthreads();
+  if (r.by_host) {
+    if (t == 0) out.status = DevicePrediction::kByHost;
+    return;
+  }
+
+  const double u = static_cast<double>(spec.draw >> 11U) * 0x1.0p-53;
+  if (r.drawn < 0 && cuts) {
+    // In ascending order of tokens.
+    if (t < r.kept) {
+      int rank = 0;
+      for (int i = 0; i < r.kept; ++i)
+        rank += static_cast<std::uint32_t>(keys[i]) < static_cast<std::uint32_t>(keys[t]);
+      by_token[rank] = weights[t];
+      tokens_by_token[rank] = static_cast<std::uint32_t>(keys[t]);
+    }
+    __syncthreads();
+    if (t == 0) {
+      double total = 0;
+      for (int i = 0; i < r.kept; ++i) total += by_token[i];
+      double cumulative = 0;
+      int drawn = 0;
+      double margin = total;
+      for (int i = 0; i < r.kept; ++i) {
+        const double before = cumulative;
+        cumulative += by_token[i];
+        if (by_token[i] > 0) drawn = i;
+        if (cumulative > u * total) {
+          margin = fmin(cumulative - u * total, u * total - before + (before == 0 ? total : 0));
+          break;
+        }
+      }
+      r.by_host = margin < 1e-12 * total;  // exp() may differ in its last bits
+      r.drawn = static_cast<int>(tokens_by_token[drawn]);
+      r.drawn_logit = logits[r.drawn];
+    }
+    __syncthreads();
+  } else if (r.drawn < 0) {
+    // The block that it falls into, then the token.
+    scratch[t] = t < blocks ? own_sample : 0;
+    __syncthreads();
+    if (t == 0) {
+      r.target = u * r.sample;
+      double cumulative = 0;
+      int block = 0;
+      for (; block + 1 < blocks && cumulative + scratch[block] <= r.target; ++block) cumulative += scratch[block];
+      r.block = block;
+      r.before = cumulative;
+    }
+    __syncthreads();
+    // Two logits a thread.
+    const int token = r.block * kBlockLogits + 2 * t;
+    double own_weights[2] = {};
+    for (int i = 0; i < 2; ++i) {
+      if (token + i < a.n_vocab && logits[token + i] > -infinity()) {
+        own_weights[i] = exp((static_cast<double>(logits[token + i]) - max) * spec.sample_inverse);
+      }
+    }
+    __syncthreads();
+    scratch[t] = own_weights[0] + own_weights[1];
+    __syncthreads();
+    for (int n = 1; n < kThreads; n *= 2) {
+      const double add = t >= n ? scratch[t - n] : 0;
+      __syncthreads();
+      scratch[t] += add;
+      __syncthreads();
+    }
+    double cumulative = r.before + (t > 0 ? scratch[t - 1] : 0);
+    for (int i = 0; i < 2; ++i) {
+      const double after = cumulative + own_weights[i];
+      if (own_weights[i] > 0 && cumulative <= r.target && after > r.target) {
+        r.drawn = token + i;
+        r.drawn_logit = logits[token + i];
+        // Below the first token there is nothing to be confused with.
+        const double below_it = cumulative > 0 ? r.target - cumulative : r.sample;
+        r.by_host = fmin(below_it, after - r.target) < kRoughError * r.sample;
+      }
+      cumulative = after;
+    }
+    __syncthreads();
+  }
+  if (t != 0) return;
+  if (r.drawn < 0 || r.by_host) {
+    out.status = DevicePrediction::kByHost;
+    return;
+  }
+  out.sampled = r.drawn;
+  out.sampled_logprob = static_cast<float>(static_cast<double>(r.drawn_logit) - max - r.log_unit);
+  out.status = DevicePrediction::kOk;
+}
+
+}  // namespace
+
+void predict(const PredictArguments& a, cudaStream_t stream) {
+  scan_kernel<<<dim3(blocks_of(a.n_vocab), a.rows), kScanThreads, 0, stream>>>(a);
+  predict_kernel<<<a.rows, kThreads, 0, stream>>>(a);
+}
+
+}  // namespace dts::native::cuda

@@ -1,0 +1,182 @@
+// Embedding, norms, RoPE with the KV write, SwiGLU, copies of pages: all bound by memory, one pass each.
+#include "engine/native/cuda/kernels.h"
+
+namespace dts::native::cuda {
+namespace {
+
+constexpr int kWarp = 32;
+constexpr unsigned kAll = 0xFFFFFFFFU;
+
+__device__ float warp_sum(float value) {
+  for (int lane = kWarp / 2; lane > 0; lane /= 2) value += __shfl_xor_sync(kAll, value, lane);
+  return value;
+}
+
+__global__ void embed_kernel(const int* tokens, const bf16* embedding, float* residual, int width) {
+  const std::size_t row = blockIdx.x;
+  const bf16* from = embedding + static_cast<std::size_t>(tokens[row]) * width;
+  for (int i = threadIdx.x; i < width; i += blockDim.x) residual[row * width + i] = __bfloat162float(from[i]);
+}
+
+// A block a row; four elements a thread and turn, kept in registers between the two passes.
+template <int kQuads>
+__global__ void rms_norm_kernel(const float* residual, const int* select, const bf16* weight, float epsilon, bf16* out,
+                                int width) {
+  __shared__ float sums[kWarp];
+  const std::size_t row = select != nullptr ? select[blockIdx.x] : blockIdx.x;
+  const auto* from = reinterpret_cast<const float4*>(residual + row * width);
+  float4 kept[kQuads];
+  float squares = 0;
+#pragma unroll
+  for (int q = 0; q < kQuads; ++q) {
+    const int i = threadIdx.x + q * blockDim.x;
+    kept[q] = i < width / 4 ? from[i] : make_float4(0, 0, 0, 0);
+    squares += kept[q].x * kept[q].x + kept[q].y * kept[q].y + kept[q].z * kept[q].z + kept[q].w * kept[q].w;
+  }
+  squares = warp_sum(squares);
+  if (threadIdx.x % kWarp == 0) sums[threadIdx.x / kWarp] = squares;
+  __syncthreads();
+  float total = 0;
+  for (int i = 0; i < static_cast<int>(blockDim.x) / kWarp; ++i) total += sums[i];
+  const float scale = rsqrtf(total / static_cast<float>(width) + epsilon);
+  const auto* gain = reinterpret_cast<const __nv_bfloat162*>(weight);
+  auto* to = reinterpret_cast<__nv_bfloat162*>(out + blockIdx.x * static_cast<std::size_t>(width));
+#pragma unroll
+  for (int q = 0; q < kQuads; ++q) {
+    const int i = threadIdx.x + q * blockDim.x;
+    if (i >= width / 4) continue;
+    const float2 low = __bfloat1622float2(gain[2 * i]);
+    const float2 high = __bfloat1622float2(gain[2 * i + 1]);
+    to[2 * i] = __floats2bfloat162_rn(kept[q].x * scale * low.x, kept[q].y * scale * low.y);
+    to[2 * i + 1] = __floats2bfloat162_rn(kept[q].z * scale * high.x, kept[q].w * scale * high.y);
+  }
+}
+
+constexpr int kHeadsPerBlock = 4;
+constexpr int kMostPairs = 4;  // of a lane: heads of up to 256 elements
+
+// A warp a head.
+__global__ void rope_kernel(RopeArguments a) {
+  const int row = blockIdx.x;
+  const int head = blockIdx.y * kHeadsPerBlock + threadIdx.x / kWarp;
+  const int lane = threadIdx.x % kWarp;
+  const int all_heads = a.heads + 2 * a.kv_heads;
+  if (head >= all_heads) return;
+  const bool is_query = head < a.heads;
+  const bool is_value = head >= a.heads + a.kv_heads;
+  const float* from = a.qkv + (static_cast<std::size_t>(row) * all_heads + head) * a.head_size;
+  const int half = a.rotated / 2;
+  float first[kMostPairs];
+  float second[kMostPairs];
+  int at_first[kMostPairs];
+  int at_second[kMostPairs];
+  float squares = 0;
+#pragma unroll
+  for (int k = 0; k < kMostPairs; ++k) {
+    const int pair = lane + k * kWarp;
+    if (pair >= a.head_size / 2) break;
+    const bool apart = pair < half && !a.interleaved;
+    at_first[k] = apart ? pair : 2 * pair;
+    at_second[k] = apart ? pair + half : 2 * pair + 1;
+    first[k] = from[at_first[k]];
+    second[k] = from[at_second[k]];
+    if (a.bias != nullptr) {
+      const bf16* bias = a.bias + static_cast<std::size_t>(head) * a.head_size;
+      first[k] += __bfloat162float(bias[at_first[k]]);
+      second[k] += __bfloat162float(bias[at_second[k]]);
+    }
+    squares += first[k] * first[k] + second[k] * second[k];
+  }
+  const bf16* norm = is_value ? nullptr : (is_query ? a.query_norm : a.key_norm);
+  float scale = 1;
+  if (norm != nullptr) scale = rsqrtf(warp_sum(squares) / static_cast<float>(a.head_size) + a.epsilon);
+  bf16* to = nullptr;
+  if (is_query) {
+    to = a.queries + (static_cast<std::size_t>(row) * a.heads + head) * a.head_size;
+  } else {
+    const int kv_head = (head - a.heads) % a.kv_heads;
+    const std::size_t cell =
+        (static_cast<std::size_t>(a.slot_pages[row]) * a.kv_heads + kv_head) * kPage + a.slot_offsets[row];
+    to = (is_value ? a.values : a.keys) + cell * a.head_size;
+  }
+#pragma unroll
+  for (int k = 0; k < kMostPairs; ++k) {
+    const int pair = lane + k * kWarp;
+    if (pair >= a.head_size / 2) break;
+    float x = first[k];
+    float y = second[k];
+    if (norm != nullptr) {
+      x *= scale * __bfloat162float(norm[at_first[k]]);
+      y *= scale * __bfloat162float(norm[at_second[k]]);
+    }
+    if (!is_value && pair < half) {
+      float sine = 0;
+      float cosine = 0;
+      sincosf(static_cast<float>(a.positions[row]) * a.frequencies[pair], &sine, &cosine);
+      const float turned = (x * cosine - y * sine) * a.amplitude;
+      y = (y * cosine + x * sine) * a.amplitude;
+      x = turned;
+    }
+    to[at_first[k]] = __float2bfloat16(x);
+    to[at_second[k]] = __float2bfloat16(y);
+  }
+}
+
+__global__ void gated_silu_kernel(const float* gate_up, bf16* out, int inner) {
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;  // of quads
+  if (i >= inner / 4) return;
+  const std::size_t row = blockIdx.y;
+  const auto* gates = reinterpret_cast<const float4*>(gate_up + row * 2 * inner);
+  const float4 gate = gates[i];
+  const float4 up = gates[inner / 4 + i];
+  const auto silu = [](float g) { return g / (1.0F + __expf(-g)); };
+  auto* to = reinterpret_cast<__nv_bfloat162*>(out + row * inner);
+  to[2 * i] = __floats2bfloat162_rn(silu(gate.x) * up.x, silu(gate.y) * up.y);
+  to[2 * i + 1] = __floats2bfloat162_rn(silu(gate.z) * up.z, silu(gate.w) * up.w);
+}
+
+__global__ void copy_kernel(bf16* keys, bf16* values, const Copy* copies, std::size_t pages, int page_elements) {
+  const Copy copy = copies[blockIdx.x];
+  bf16* cache = blockIdx.z == 0 ? keys : values;
+  const std::size_t layer = blockIdx.y;
+  const auto* from = reinterpret_cast<const uint4*>(cache + (layer * pages + copy.from) * page_elements);
+  auto* to = reinterpret_cast<uint4*>(cache + (layer * pages + copy.to) * page_elements);
+  for (int i = threadIdx.x; i < page_elements / 8; i += blockDim.x) to[i] = from[i];
+}
+
+}  // namespace
+
+void embed(const int* tokens, const bf16* embedding, float* residual, int rows, int width, cudaStream_t stream) {
+  embed_kernel<<<rows, 256, 0, stream>>>(tokens, embedding, residual, width);
+}
+
+void rms_norm(const float* residual, const int* select, const bf16* weight, float epsilon, bf16* out, int rows,
+              int width, cudaStream_t stream) {
+  constexpr int kThreads = 512;
+  const int quads = (width / 4 + kThreads - 1) / kThreads;
+  if (quads <= 1) {
+    rms_norm_kernel<1><<<rows, kThreads, 0, stream>>>(residual, select, weight, epsilon, out, width);
+  } else if (quads <= 2) {
+    rms_norm_kernel<2><<<rows, kThreads, 0, stream>>>(residual, select, weight, epsilon, out, width);
+  } else {
+    rms_norm_kernel<8><<<rows, kThreads, 0, stream>>>(residual, select, weight, epsilon, out, width);
+  }
+}
+
+void rope_and_store(const RopeArguments& a, cudaStream_t stream) {
+  const int heads = a.heads + 2 * a.kv_heads;
+  const dim3 grid(a.rows, (heads + kHeadsPerBlock - 1) / kHeadsPerBlock);
+  rope_kernel<<<grid, kHeadsPerBlock * kWarp, 0, stream>>>(a);
+}
+
+void gated_silu(const float* gate_up, bf16* out, int rows, int inner, cudaStream_t stream) {
+  const dim3 grid((inner / 4 + 255) / 256, rows);
+  gated_silu_kernel<<<grid, 256, 0, stream>>>(gate_up, out, inner);
+}
+
+void copy_pages(bf16* keys, bf16* values, const Copy* copies, int n_copies, int layers, std::size_t pages,
+                int page_elements, cudaStream_t stream) {
+  copy_kernel<<<dim3(n_copies, layers, 2), 256, 0, stream>>>(keys, values, copies, pages, page_elements);
+}
+
+}  // namespace dts::native::cuda

@@ -1,0 +1,211 @@
+#include "engine/native/native_engine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "dts/error.h"
+
+namespace dts::native {
+namespace {
+
+class NativeEngine final : public Engine {
+ public:
+  NativeEngine(const Device& device, const Geometry& geometry, const EngineShape& shape)
+      : backend_(device.make_backend(limits_of(shape))),
+        pool_(shape.pages),
+        branches_(pool_, shape.max_branches),
+        planner_(backend_->attention_tile()),
+        fed_(static_cast<std::size_t>(shape.max_branches)) {
+    info_.name = shape.name;
+    info_.kind = shape.kind;
+    info_.n_vocab = geometry.n_vocab;
+    info_.context_length = shape.context;
+    info_.max_branches = shape.max_branches;
+    info_.kv_tokens = std::int64_t{shape.pages} * kPageTokens;
+    info_.prefill_chunk = kPrefillChunk;
+    info_.capabilities.mixes_prompts = true;
+    info_.flops_per_token = 2.0 * static_cast<double>(geometry.parameters());
+    info_.flops_per_attended = 4.0 * geometry.layers * geometry.q_width();
+  }
+
+  const EngineInfo& info() const override { return info_; }
+  EngineTimes times() const override { return times_; }
+
+  // The prompt once; of each branch what it may add, and pages that are not full: one at its end, and one for each fork
+  // that cut a page in two.
+  std::int64_t kv_tokens_of(const Footprint& footprint) const override {
+    const auto whole = [](std::int64_t tokens) { return (tokens + kPageTokens - 1) / kPageTokens * kPageTokens; };
+    return whole(footprint.prompt_tokens) + footprint.branches * (whole(footprint.max_tokens) + kPageTokens);
+  }
+
+  BranchId open() override {
+    check_room();
+    return branches_.open();
+  }
+
+  BranchId fork(BranchId parent) override {
+    check_branch(parent);
+    check_room();
+    return branches_.fork(parent);
+  }
+
+  void release(BranchId branch) override {
+    check_branch(branch);
+    branches_.release(branch);
+  }
+
+  void step(std::span<const Feed> feeds, std::span<Prediction> out) override {
+    if (feeds.empty()) return;
+    check_feeds(feeds, out);
+    check_pages(feeds);
+    lay_out(feeds, out);
+    try {
+      backend_->step({.copies = copies_,
+                      .tokens = tokens_,
+                      .positions = positions_,
+                      .slots = slots_,
+                      .attention = &work_,
+                      .attention_version = work_version_,
+                      .outputs = outputs_},
+                     interruption(), times_);
+    } catch (...) {
+      take_back(feeds);
+      throw;
+    }
+  }
+
+ private:
+  // Every branch as it was before lay_out().
+  void take_back(std::span<const Feed> feeds) {
+    for (std::size_t i = feeds.size(); i-- > 0;) {
+      const PageCopy* copy = copies_before_[i] < copies_.size() ? &copies_.back() : nullptr;
+      branches_.take_back(feeds[i].branch, static_cast<int>(feeds[i].tokens.size()), copy);
+      copies_.resize(copies_before_[i]);
+    }
+  }
+
+  void check_room() const {
+    if (branches_.live() < info_.max_branches) return;
+    throw usage_error(fmt::format("all {} branches are open ({})", info_.max_branches, option_name("max_branches")));
+  }
+
+  void check_branch(BranchId branch) const {
+    if (!branches_.is_open(branch)) throw usage_error(fmt::format("branch {} is not open", branch));
+  }
+
+  void check_feeds(std::span<const Feed> feeds, std::span<const Prediction> out) {
+    if (out.size() != feeds.size()) {
+      throw usage_error(fmt::format("{} feeds but room for {} predictions", feeds.size(), out.size()));
+    }
+    std::fill(fed_.begin(), fed_.end(), false);
+    std::size_t prompt_rows = 0;
+    for (const Feed& feed : feeds) {
+      check_branch(feed.branch);
+      const auto index = static_cast<std::size_t>(feed.branch);
+      if (fed_[index]) throw usage_error(fmt::format("branch {} is fed twice in one step", feed.branch));
+      fed_[index] = true;
+      if (feed.tokens.empty() || (feed.tokens.size() > 1 && feed.spec != nullptr)) {
+        throw usage_error(
+            fmt::format("{} tokens are fed to branch {}: it must be one", feed.tokens.size(), feed.branch));
+      }
+      if (feed.spec == nullptr) prompt_rows += feed.tokens.size();
+      if (prompt_rows > static_cast<std::size_t>(kPrefillChunk)) {
+        throw usage_error(
+            fmt::format("a prefill of {} tokens is more than the {} of one call", prompt_rows, kPrefillChunk));
+      }
+      for (const Token token : feed.tokens) {
+        if (token < 0 || token >= info_.n_vocab) {
+          throw usage_error(fmt::format("token {} is outside the vocabulary of {}", token, info_.n_vocab));
+        }
+      }
+      const int length = branches_.length(feed.branch);
+      if (feed.tokens.size() > static_cast<std::size_t>(info_.context_length - length)) {
+        throw usage_error(fmt::format("{} tokens after {} are more than the context of {} ({})", feed.tokens.size(),
+                                      length, info_.context_length, option_name("context_length")));
+      }
+    }
+  }
+
+  void check_pages(std::span<const Feed> feeds) const {
+    int needed = 0;
+    for (const Feed& feed : feeds) {
+      needed += branches_.pages_to_append(feed.branch, static_cast<int>(feed.tokens.size()));
+    }
+    if (needed <= pool_.free()) return;
+    throw Error(fmt::format("the {} pages of KV are full: lower {} or {}", pool_.size(), option_name("max_branches"),
+                            option_name("max_tokens")));
+  }
+
+  // Rows, in the order of the feeds.
+  void lay_out(std::span<const Feed> feeds, std::span<Prediction> out) {
+    copies_.clear();
+    copies_before_.clear();
+    tokens_.clear();
+    positions_.clear();
+    slots_.clear();
+    outputs_.clear();
+    fed_rows_.clear();
+    for (std::size_t i = 0; i < feeds.size(); ++i) {
+      const Feed& feed = feeds[i];
+      const int length = branches_.length(feed.branch);
+      const auto count = static_cast<int>(feed.tokens.size());
+      for (int k = 0; k < count; ++k) positions_.push_back(length + k);
+      tokens_.insert(tokens_.end(), feed.tokens.begin(), feed.tokens.end());
+      copies_before_.push_back(copies_.size());
+      branches_.append(feed.branch, count, slots_, copies_);
+      fed_rows_.push_back({.branch = feed.branch, .count = count, .prompt = feed.spec == nullptr});
+      if (feed.spec == nullptr) continue;
+      outputs_.push_back(
+          {.row = static_cast<std::int32_t>(tokens_.size() - 1), .draw = feed.draw, .spec = feed.spec, .out = &out[i]});
+    }
+    // The runs change at forks, ends and page boundaries only; lengths are in the positions.
+    const bool same = planned_ == fed_rows_ && planned_at_ == branches_.version() && !has_prompt();
+    if (same) return;
+    planner_.plan(fed_rows_, branches_, work_);
+    planned_ = fed_rows_;
+    planned_at_ = branches_.version();
+    ++work_version_;
+  }
+
+  bool has_prompt() const {
+    return std::any_of(fed_rows_.begin(), fed_rows_.end(), [](const auto& rows) { return rows.prompt; });
+  }
+
+  std::unique_ptr<Backend> backend_;
+  PagePool pool_;
+  BranchTable branches_;
+  AttentionPlanner planner_;
+  EngineInfo info_;
+  EngineTimes times_;
+
+  // Reused from step to step.
+  std::vector<bool> fed_;  // [branches]
+  std::vector<PageCopy> copies_;
+  std::vector<std::size_t> copies_before_;  // [feeds] how many there were before this feed's
+  std::vector<Token> tokens_;
+  std::vector<std::int32_t> positions_;
+  std::vector<KvSlot> slots_;
+  std::vector<OutputRow> outputs_;
+  std::vector<AttentionPlanner::FedRows> fed_rows_, planned_;
+  AttentionWork work_;
+  std::uint64_t planned_at_ = 0;
+  std::uint64_t work_version_ = 0;
+};
+
+}  // namespace
+
+BackendLimits limits_of(const EngineShape& shape) {
+  return {.pages = shape.pages,
+          .rows = kPrefillChunk + shape.max_branches,
+          .outputs = shape.max_branches,
+          .decoding_rows = shape.max_branches,
+          .context = shape.context};
+}
+
+std::unique_ptr<Engine> make_native_engine(const Device& device, const Geometry& geometry, const EngineShape& shape) {
+  return std::make_unique<NativeEngine>(device, geometry, shape);
+}
+
+}  // namespace dts::native

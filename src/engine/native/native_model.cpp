@@ -1,0 +1,86 @@
+#include <fmt/format.h>
+
+#include <filesystem>
+
+#include "dts/error.h"
+#include "dts/llama.h"
+#include "dts/native.h"
+#include "engine/native/cpu_backend.h"
+#include "engine/native/cuda/cuda_device.h"
+#include "engine/native/gguf_weights.h"
+#include "engine/native/native_plan.h"
+
+namespace dts {
+
+struct NativeModelImpl {
+  std::unique_ptr<LlamaModel> vocabulary;  // llama.cpp reads text: tokens are one thing everywhere
+  ModelInfo info;
+  native::Geometry geometry;
+  bool on_gpu = false;
+  std::unique_ptr<native::Device> device;
+};
+
+std::string why_no_native_gpu() { return native::why_no_cuda_device(); }
+
+std::string why_not_native(const std::string& path) {
+  std::string why;
+  native::open_gguf_weights(path, why);
+  return why;
+}
+
+NativeModel::NativeModel(const NativeModelOptions& options) : impl_(std::make_unique<NativeModelImpl>()) {
+  std::string why;
+  const auto weights = native::open_gguf_weights(options.path, why);
+  if (!weights) throw Error(fmt::format("{}: the native engine cannot run it: {}", options.path, why));
+  impl_->on_gpu = options.device == NativeDevice::kCuda;
+  if (impl_->on_gpu) why = native::why_no_cuda_device();
+  if (!why.empty()) throw Error("the native engine has no GPU: " + why);
+  impl_->vocabulary =
+      std::make_unique<LlamaModel>(LlamaModelOptions{.path = options.path, .gpu_layers = 0, .vocabulary_only = true});
+  impl_->geometry = weights->geometry();
+  if (impl_->geometry.n_vocab < impl_->vocabulary->vocabulary().size()) {
+    throw Error(fmt::format("{}: has {} tokens and embeddings for {}", options.path,
+                            impl_->vocabulary->vocabulary().size(), impl_->geometry.n_vocab));
+  }
+  impl_->device =
+      impl_->on_gpu ? native::make_cuda_device(*weights, options.on_load) : native::make_cpu_device(*weights);
+  impl_->info = impl_->vocabulary->info();
+  impl_->info.training_context = impl_->geometry.context;
+  impl_->info.parameters = impl_->geometry.parameters();
+  impl_->info.size_bytes = impl_->device->weight_bytes();
+  impl_->info.most_branches = 4096;
+}
+
+NativeModel::~NativeModel() = default;
+
+const ModelInfo& NativeModel::info() const { return impl_->info; }
+
+const Vocabulary& NativeModel::vocabulary() const { return impl_->vocabulary->vocabulary(); }
+
+RecommendedSampling NativeModel::recommended_sampling() const { return impl_->vocabulary->recommended_sampling(); }
+
+EnginePlan NativeModel::plan_engine(const EngineRequest& request) const {
+  const std::int64_t available = impl_->device->available_bytes();
+  native::EngineShape shape = native::plan_shape(*impl_->device, impl_->geometry, request, available);
+  shape.name = impl_->info.name;
+  shape.kind = impl_->on_gpu ? "native CUDA" : "native CPU";
+  const double page = static_cast<double>(impl_->device->page_bytes());
+  EnginePlan plan;
+  plan.context_length = shape.context;
+  plan.available_bytes = available;
+  plan.needed_bytes =
+      shape.pages * impl_->device->page_bytes() + impl_->device->scratch_bytes(native::limits_of(shape));
+  plan.settings = {
+      {"engine", shape.kind}, {"kv_type", impl_->on_gpu ? "bf16" : "f32"}, {"device", impl_->device->name()}};
+  plan.description = fmt::format(
+      "native engine on {}: {} branches, {} tokens a branch\n"
+      "  KV: {} pages of {} tokens, {:.2f} GB; what branches share is there once\n"
+      "  scratch: {:.2f} GB; free: {:.2f} GB\n",
+      impl_->device->name(), shape.max_branches, shape.context, shape.pages, native::kPageTokens,
+      shape.pages * page / 1e9, (static_cast<double>(plan.needed_bytes) - shape.pages * page) / 1e9,
+      static_cast<double>(available) / 1e9);
+  plan.make = [this, shape] { return native::make_native_engine(*impl_->device, impl_->geometry, shape); };
+  return plan;
+}
+
+}  // namespace dts

@@ -1,0 +1,60 @@
+#include "engine/remote/fleet.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "base/check.h"
+#include "dts/rng.h"
+
+namespace dts::remote {
+
+Fleet::Fleet(std::vector<std::string> urls, const Clock& clock, FleetOptions options)
+    : clock_(clock), options_(options) {
+  check(!urls.empty(), "a fleet has an endpoint");
+  for (std::string& url : urls) {
+    Endpoint endpoint;
+    endpoint.url = std::move(url);
+    endpoints_.push_back(std::move(endpoint));
+  }
+}
+
+bool Fleet::up(int endpoint) const { return clock_.now() >= at(endpoint).down_until; }
+
+std::optional<int> Fleet::choose(Question& question) const {
+  if (question.home >= 0 && up(question.home)) return question.home;
+  int best = -1;
+  for (int i = 0; i < size(); ++i) {
+    if (up(i) && (best < 0 || at(i).streams < at(best).streams)) best = i;
+  }
+  if (best < 0) return std::nullopt;
+  question.home = best;
+  return best;
+}
+
+double Fleet::next_up() const {
+  double next = std::numeric_limits<double>::infinity();
+  for (const Endpoint& endpoint : endpoints_) next = std::min(next, endpoint.down_until);
+  return next;
+}
+
+void Fleet::opened(int endpoint) { ++at(endpoint).streams; }
+
+void Fleet::closed(int endpoint) { --at(endpoint).streams; }
+
+void Fleet::progressed(int endpoint) { at(endpoint).failures = 0; }
+
+void Fleet::failed(int endpoint, double opened_at, double retry_after) {
+  Endpoint& failing = at(endpoint);
+  if (opened_at < failing.failed_at) return;
+  failing.failed_at = clock_.now();
+  ++failing.failures;
+  const double doubled = options_.first_backoff * std::exp2(std::min(failing.failures, 20) - 1);
+  const double jitter = 0.5 + 0.5 * to_unit(draw_bits(options_.seed, ++incidents_));
+  const double wait = std::max(std::min(doubled, options_.most_backoff) * jitter,
+                               std::min(retry_after, options_.most_backoff));
+  failing.down_until = std::max(failing.down_until, clock_.now() + wait);
+}
+
+}  // namespace dts::remote

@@ -1,0 +1,34 @@
+// Questions to the servers themselves, of their model and its text: one at a time, waited for, any thread.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "engine/remote/protocol.h"
+#include "engine/remote/transport.h"
+
+namespace dts::remote {
+
+struct AskerOptions {
+  std::vector<std::string> urls;  // tried in turn
+  std::vector<std::string> headers;
+  double connect_seconds = 10;
+  double answer_seconds = 60;
+};
+
+class HttpAsker final : public Asker {
+ public:
+  HttpAsker(AskerOptions options, std::unique_ptr<Transport> transport, std::unique_ptr<Clock> clock);
+  nlohmann::json ask(const ServerCall& call) const override;
+
+ private:
+  AskerOptions options_;
+  mutable std::mutex mutex_;
+  std::unique_ptr<Transport> transport_;
+  std::unique_ptr<Clock> clock_;
+  mutable std::size_t first_ = 0;  // the address that answered last
+};
+
+}  // namespace dts::remote

@@ -1,0 +1,89 @@
+// An engine whose model runs on servers: one stream a branch, read ahead, taken from in lockstep.
+//
+// A step takes the next token of each branch's stream. At a decision token the stream goes on for the child whose token
+// it drew, if that is one; the others open streams of their own with prefix and token, and a stream that nobody goes on
+// with is cancelled: what it had sent ahead is overshoot, and counted.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dts/engine.h"
+#include "engine/remote/fleet.h"
+#include "engine/remote/protocol.h"
+#include "engine/remote/token_stream.h"
+#include "engine/remote/transport.h"
+
+namespace dts::remote {
+
+struct RemoteEngineOptions {
+  std::vector<std::string> urls;
+  int candidates = 20;     // log-probabilities to ask for while somebody needs them
+  int max_branches = 48;
+  int context_length = 0;  // tokens a branch may hold
+  int n_vocab = 0;         // 0: not known
+  std::string model_name;
+  double patience = 0;  // seconds a step waits for a branch before it is given up; 0: as long as it takes
+  StreamOptions stream;
+  FleetOptions fleet;
+};
+
+class RemoteEngine final : public Engine {
+ public:
+  // All but the options must outlive the engine.
+  RemoteEngine(RemoteEngineOptions options, const Protocol& protocol, PieceSink& pieces,
+               std::unique_ptr<Transport> transport, std::unique_ptr<Clock> clock);
+  ~RemoteEngine() override;
+
+  const EngineInfo& info() const override { return info_; }
+  EngineTimes times() const override { return times_; }
+  BranchId open() override;
+  BranchId fork(BranchId parent) override;
+  void release(BranchId branch) override;
+  void step(std::span<const Feed> feeds, std::span<Prediction> out) override;
+
+  const Traffic& traffic() const { return context_.traffic; }
+  const Fleet& fleet() const { return fleet_; }
+
+ private:
+  struct Branch {
+    std::vector<Token> tokens;
+    std::shared_ptr<Question> question;
+    // Also while it is another branch's: a fork's first feed decides who goes on with it.
+    std::shared_ptr<TokenStream> stream;
+  };
+  struct Row {
+    Branch* branch = nullptr;
+    std::size_t position = 0;  // of the token to predict: the branch's length once fed
+    bool waits = false;
+  };
+
+  Branch& find(BranchId branch);
+  BranchId add(Branch branch);
+  // The stream that gives what follows `feed`: the branch's own when it drew just that, else a new one.
+  void assign_stream(Branch& branch, const Feed& feed);
+  bool goes_on(const Branch& branch, const Feed& feed) const;
+  void wait();  // until every row has its token, or never will
+  // Lets go of streams that no branch holds.
+  void drop_streams();
+  void predict(const Feed& feed, const Row& row, Prediction& out);
+
+  RemoteEngineOptions options_;
+  EngineInfo info_;
+  EngineTimes times_;
+  std::unique_ptr<Transport> transport_;
+  std::unique_ptr<Clock> clock_;
+  Fleet fleet_;
+  StreamContext context_;
+  std::map<BranchId, Branch> branches_;
+  BranchId next_ = 0;
+  std::vector<std::shared_ptr<TokenStream>> streams_;  // in order of opening
+  std::vector<const TokenStream*> claimed_;            // in the step being made
+  std::vector<Row> rows_;                              // [feeds]
+  std::vector<double> logprobs_;                       // scratch
+};
+
+}  // namespace dts::remote

@@ -1,0 +1,52 @@
+// A model's text as its servers know it. Pieces are learned from the streams, else asked for, and kept.
+#pragma once
+
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+#include "dts/vocabulary.h"
+#include "engine/remote/protocol.h"
+
+namespace dts::remote {
+
+class RemoteVocabulary final : public Vocabulary, public PieceSink {
+ public:
+  // `own`: does all that can be done here; null: the servers do.
+  RemoteVocabulary(const Protocol& protocol, const Asker& server, const ServedModel& model, const Vocabulary* own);
+
+  int size() const override { return size_; }
+  std::string piece(Token token, bool special) const override;
+  std::vector<Token> tokenize(std::string_view text, bool special) const override;
+  std::vector<Token> tokenize_prompt(std::string_view text) const override;
+  bool is_end(Token token) const override;
+  ChatPrompt chat(std::span<const ChatMessage> messages) const override;
+
+  void learn(Token token, std::string_view bytes) override;
+  void learn_end(Token token) override;
+  Token token_of(std::string_view bytes) override;
+  std::string text_of(Token token) override { return piece(token, true); }
+  Token end_token() override { return kEnd; }
+
+ private:
+  // No server has so many tokens.
+  static constexpr Token kEnd = 0x7FFFFFFF;
+  static constexpr Token kFirstText = 0x40000000;  // ids of texts that have none
+
+  Token intern(std::string_view bytes) const;
+  void find_end_tokens(const ServedModel& model);
+
+  const Protocol& protocol_;
+  const Asker& server_;
+  const Vocabulary* own_;
+  int size_;
+  mutable std::mutex mutex_;
+  mutable std::unordered_map<Token, std::string> pieces_;
+  mutable std::unordered_map<std::string, Token> tokens_;  // of texts that have no id of the server's
+  mutable std::unordered_set<Token> ends_;
+};
+
+}  // namespace dts::remote

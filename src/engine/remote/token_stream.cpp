@@ -1,0 +1,192 @@
+#include "engine/remote/token_stream.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <exception>
+#include <limits>
+#include <utility>
+
+#include "base/check.h"
+
+namespace dts::remote {
+
+TokenStream::TokenStream(StreamContext& context, std::shared_ptr<Question> question, std::vector<Token> prefix,
+                         const SamplingOptions& sampling, int top_n, int most_tokens, std::uint32_t seed)
+    : context_(context),
+      question_(std::move(question)),
+      sampling_(sampling),
+      top_n_(top_n),
+      most_tokens_(most_tokens),
+      seed_(seed),
+      first_(prefix.size()),
+      tokens_(std::move(prefix)),
+      progressed_at_(context.clock.now()) {
+  check(first_ > 0, "a stream follows at least one token");
+}
+
+TokenStream::~TokenStream() {
+  close();
+  context_.traffic.overshoot_tokens += static_cast<std::int64_t>(tokens_.size() - std::max(used_, first_));
+}
+
+void TokenStream::close() {
+  if (endpoint_ < 0) return;
+  context_.transport.cancel(call_);
+  context_.fleet.closed(endpoint_);
+  endpoint_ = -1;
+}
+
+double TokenStream::pump() {
+  constexpr double kNever = std::numeric_limits<double>::infinity();
+  if (over()) return kNever;
+  const double now = context_.clock.now();
+  // Nothing more of use comes of this request.
+  if (endpoint_ >= 0 && !broken_ && (missing_ > 0 || reader_->end() != AnswerReader::End::kNone)) close();
+  if (endpoint_ >= 0 && !broken_) {
+    const double limit = any_token_ ? context_.options.stall_seconds : context_.options.first_token_seconds;
+    const double deadline = heard_at_ + limit;
+    if (now < deadline) return deadline;
+    broken_ = true;
+    failure_ = {.text = fmt::format("no token for {:.0f} s", limit)};
+  }
+  if (broken_) {
+    fail_over(failure_);
+    if (over()) return kNever;
+  }
+  const std::optional<int> endpoint = context_.fleet.choose(*question_);
+  if (!endpoint) return context_.fleet.next_up();
+  ask(*endpoint);
+  return over() ? kNever
+                : now + (any_token_ ? context_.options.stall_seconds : context_.options.first_token_seconds);
+}
+
+void TokenStream::ask(int endpoint) {
+  asked_whole_ = missing_ > 0;
+  const GenerationRequest request{
+      .prefix = tokens_,
+      .sampling = sampling_,
+      .max_tokens = asked_whole_ ? std::min(left(), missing_ + 1) : left(),
+      .top_n = top_n_,
+      // A branch that is asked for again after some tokens must not draw the same numbers again.
+      .seed = (seed_ + static_cast<std::uint32_t>(tokens_.size() - first_)) & 0x7FFFFFFFU,
+      .whole = asked_whole_};
+  missing_ = 0;
+  reader_ = context_.protocol.reader(request, context_.pieces);
+  lines_ = EventLines();
+  whole_.clear();
+  broken_ = false;
+  any_token_ = false;
+  opened_at_ = heard_at_ = context_.clock.now();
+  ServerCall call;
+  try {
+    call = context_.protocol.generate(request, context_.pieces);
+  } catch (const std::exception& error) {
+    error_ = error.what();
+    return;
+  }
+  HttpRequest http;
+  http.url = context_.fleet.url(endpoint) + call.path;
+  http.post = call.post;
+  http.body = call.body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+  http.headers = context_.options.headers;
+  http.connect_seconds = context_.options.connect_seconds;
+  ++context_.traffic.requests;
+  if (fruitless_ > 0) ++context_.traffic.retries;
+  endpoint_ = endpoint;
+  context_.fleet.opened(endpoint);
+  call_ = context_.transport.start(http, *this);
+}
+
+const DrawnToken& TokenStream::take(std::size_t position) {
+  while (first_ + forgotten_ < position) {
+    drawn_.pop_front();
+    ++forgotten_;
+  }
+  used_ = std::max(used_, position + 1);
+  return drawn_.front();
+}
+
+void TokenStream::data(std::string_view bytes) {
+  context_.traffic.received_bytes += static_cast<std::int64_t>(bytes.size());
+  if (broken_) return;
+  try {
+    if (asked_whole_) {
+      whole_ += bytes;
+      if (whole_.size() > EventLines::kLongestLine) throw std::runtime_error("an answer is too long");
+      return;
+    }
+    lines_.feed(bytes, [this](std::string_view event) {
+      read(event);
+      return reader_->end() == AnswerReader::End::kNone && reader_->missing() == 0;
+    });
+  } catch (const std::exception& error) {
+    broken_ = true;
+    failure_ = {.text = error.what()};
+  }
+}
+
+void TokenStream::read(std::string_view event) {
+  arrived_.clear();
+  reader_->read(event, arrived_);
+  if (!arrived_.empty()) {
+    heard_at_ = context_.clock.now();
+    any_token_ = true;
+    fruitless_ = 0;
+    progressed_at_ = heard_at_;
+    context_.fleet.progressed(endpoint_);
+  }
+  for (DrawnToken& drawn : arrived_) {
+    if (left() <= 0) break;  // more than was asked for
+    ++context_.traffic.received_tokens;
+    tokens_.push_back(drawn.token);
+    drawn_.push_back(std::move(drawn));
+  }
+  if (reader_->end() == AnswerReader::End::kStopped || left() <= 0) ended_ = true;
+  if (reader_->missing() > 0) missing_ = reader_->missing();
+  if (reader_->end() == AnswerReader::End::kLength && !any_token_ && left() > 0) {
+    broken_ = true;
+    failure_ = {.permanent = true,
+                .text = fmt::format("the server ends a branch of {} tokens: its context is full", tokens_.size())};
+  }
+}
+
+void TokenStream::done() {
+  if (!broken_ && asked_whole_) {
+    try {
+      read(whole_);
+    } catch (const std::exception& error) {
+      broken_ = true;
+      failure_ = {.text = error.what()};
+    }
+  }
+  if (!broken_ && reader_->end() == AnswerReader::End::kNone && reader_->missing() == 0) {
+    broken_ = true;
+    failure_ = {.text = "the stream ended before the server was done"};
+  }
+  if (broken_) return;  // pump() needs to know whose failure it is
+  context_.fleet.closed(endpoint_);
+  endpoint_ = -1;
+}
+
+void TokenStream::failed(const CallFailure& failure) {
+  // What was wrong with the data is the better reason.
+  if (!broken_) failure_ = failure;
+  broken_ = true;
+}
+
+void TokenStream::fail_over(const CallFailure& failure) {
+  const int endpoint = endpoint_;
+  broken_ = false;
+  close();
+  ++fruitless_;
+  const bool long_enough = context_.clock.now() - progressed_at_ >= context_.options.give_up_seconds;
+  if (failure.permanent || (long_enough && fruitless_ >= context_.options.attempts)) {
+    error_ = fmt::format("{}: {}", context_.fleet.url(endpoint), failure.text);
+    if (!failure.permanent) error_ += fmt::format(" ({} requests in a row gave no token)", fruitless_);
+    return;
+  }
+  context_.fleet.failed(endpoint, opened_at_, failure.retry_after);
+}
+
+}  // namespace dts::remote

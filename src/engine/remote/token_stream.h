@@ -1,0 +1,115 @@
+// The tokens of one branch as servers send them, ahead of who takes them. A stream outlives the requests that feed it:
+// when one breaks, the next is asked for what follows the tokens there are, here or elsewhere, so none is lost and none
+// comes twice.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dts/prediction.h"
+#include "engine/remote/event_lines.h"
+#include "engine/remote/fleet.h"
+#include "engine/remote/protocol.h"
+#include "engine/remote/transport.h"
+
+namespace dts::remote {
+
+struct StreamOptions {
+  double connect_seconds = 10;
+  double first_token_seconds = 300;  // from the request to its first token: the queue and the prompt
+  double stall_seconds = 60;         // between tokens
+  // Until a branch is given up: requests in a row without a token, and seconds since the last one.
+  int attempts = 12;
+  double give_up_seconds = 30;
+  std::vector<std::string> headers;  // of every request; secrets
+};
+
+// Counted over an engine's life.
+struct Traffic {
+  std::int64_t requests = 0;
+  std::int64_t retries = 0;          // of them, after a failure
+  std::int64_t received_bytes = 0;
+  std::int64_t received_tokens = 0;
+  std::int64_t overshoot_tokens = 0;  // received and never taken
+  std::int64_t given_up = 0;          // branches that were not waited for any longer
+};
+
+// What streams share. Outlives them.
+struct StreamContext {
+  const Protocol& protocol;
+  Transport& transport;
+  const Clock& clock;
+  Fleet& fleet;
+  PieceSink& pieces;
+  StreamOptions options;
+  Traffic traffic;
+};
+
+class TokenStream final : public CallListener {
+ public:
+  // `prefix` as of now; `most_tokens` may be drawn after it.
+  TokenStream(StreamContext& context, std::shared_ptr<Question> question, std::vector<Token> prefix,
+              const SamplingOptions& sampling, int top_n, int most_tokens, std::uint32_t seed);
+  ~TokenStream() override;
+
+  // Asks, and asks again after a failure, when it is time. Returns when it should be called again at the latest.
+  double pump();
+
+  std::size_t first() const { return first_; }  // position of the first token drawn: the prefix's length
+  Token last_of_prefix() const { return tokens_[first_ - 1]; }
+  bool has(std::size_t position) const { return position >= first_ && position < tokens_.size(); }
+  const DrawnToken& at(std::size_t position) const { return drawn_[position - first_ - forgotten_]; }
+  // The token at `position` is taken: those before it will not be asked for any more.
+  const DrawnToken& take(std::size_t position);
+  // Nothing more will come: an end token was drawn, or it failed for good.
+  bool over() const { return ended_ || !error_.empty(); }
+  const std::string& error() const { return error_; }
+
+  // CallListener
+  void data(std::string_view bytes) override;
+  void done() override;
+  void failed(const CallFailure& failure) override;
+
+ private:
+  void ask(int endpoint);
+  void read(std::string_view event);
+  void close();
+  void fail_over(const CallFailure& failure);
+  int left() const { return most_tokens_ - static_cast<int>(tokens_.size() - first_); }
+
+  StreamContext& context_;
+  std::shared_ptr<Question> question_;
+  SamplingOptions sampling_;
+  int top_n_;
+  int most_tokens_;
+  std::uint32_t seed_;
+  std::size_t first_;
+  std::vector<Token> tokens_;     // prefix and all that was drawn
+  std::deque<DrawnToken> drawn_;  // those not forgotten
+  std::size_t forgotten_ = 0;     // of those drawn
+  std::size_t used_ = 0;          // position after the last that was taken
+  bool ended_ = false;
+  std::string error_;
+
+  // The request that is open, if one is.
+  int endpoint_ = -1;
+  CallId call_ = 0;
+  double opened_at_ = 0;
+  double heard_at_ = 0;
+  bool any_token_ = false;  // of this request
+  std::unique_ptr<AnswerReader> reader_;
+  EventLines lines_;
+  std::string whole_;                // body of an answer that is no stream
+  std::vector<DrawnToken> arrived_;  // reused
+  bool asked_whole_ = false;
+  int missing_ = 0;    // tokens to ask for at once, next
+  int fruitless_ = 0;  // requests in a row without a token
+  double progressed_at_ = 0;
+  bool broken_ = false;  // to be failed over by pump()
+  CallFailure failure_;
+};
+
+}  // namespace dts::remote

@@ -1,0 +1,39 @@
+// H and VE at T_stat of a distribution of which only the most probable tokens are known: rigorous bounds.
+//
+// Let a = 1 / T_stat. Known tokens have probabilities p at temperature 1; the others share the residual mass
+// r = 1 - sum p and none is more probable than the least of the known, c. Write a hidden token as p = c exp(-t / a),
+// t >= 0; at T_stat its weight is p^a = c^a exp(-t). With x = a log p counted from a log c, all that H and VE need of
+// the hidden tokens are three sums: s = sum p^a, D1 = sum p^a t, D2 = sum p^a t^2. For a > 1 each is at most a constant
+// times r c^(a-1), whatever the vocabulary: that is why a few candidates bound the statistics at T_stat = 0.6 tightly.
+// docs/distributed.md has the argument in full.
+#pragma once
+
+#include <span>
+
+namespace dts::remote {
+
+struct Interval {
+  double low = 0;
+  double high = 0;
+};
+
+struct StatisticsBounds {
+  Interval entropy;     // nats
+  Interval varentropy;  // nats^2
+};
+
+struct TruncatedDistribution {
+  // At temperature 1, any order; -infinity is allowed. The first `ranked` are the most probable there are; beyond them
+  // may be single known tokens (the sampled one).
+  std::span<const double> logprobs;
+  std::size_t ranked = 0;
+  int n_vocab = 0;  // 0: not known
+};
+
+// How far a server's probabilities may be from adding up: float rounding over a large vocabulary.
+inline constexpr double kMassTolerance = 1e-5;
+
+// `stat_temperature` > 0. Without the vocabulary's size and with T_stat >= 1 the upper bounds are infinite.
+StatisticsBounds bound_statistics(const TruncatedDistribution& known, double stat_temperature);
+
+}  // namespace dts::remote

@@ -1,0 +1,255 @@
+// The remote model over real sockets: servers that speak the wire formats, and servers that misbehave.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dts/error.h"
+#include "dts/remote.h"
+#include "dts/scheduler.h"
+#include "dts/text_search.h"
+#include "remote/loopback_server.h"
+#include "remote/wire_server.h"
+
+namespace dts {
+namespace {
+
+WireModel make_model(RemoteKind kind) {
+  WireModel model;
+  model.kind = kind;
+  model.n_vocab = 12;
+  model.script = RandomScript{.seed = 5, .n_vocab = 12, .end_token = 0, .end_bias = -1.0};
+  return model;
+}
+
+bool generates(const LoopbackRequest& request) {
+  return request.path == "/generate" || request.path == "/completion" || request.path == "/v1/completions";
+}
+
+void answer_facts(const WireModel& model, const LoopbackRequest& request, LoopbackReply& reply) {
+  const std::optional<std::string> fact = wire_fact(model, request.path, request.body);
+  reply.head(fact ? 200 : 404);
+  reply.chunk(fact.value_or(R"({"detail":"Not Found"})"));
+  reply.end();
+}
+
+void answer_well(const WireModel& model, const LoopbackRequest& request, LoopbackReply& reply) {
+  if (!generates(request)) return answer_facts(model, request, reply);
+  WireAnswer answer(model, request.body);
+  if (!reply.head(200)) return;
+  while (const std::optional<std::string> piece = answer.next()) {
+    if (!reply.chunk(*piece)) return;  // the client has gone
+  }
+  reply.end();
+}
+
+RemoteModelOptions options_for(const WireModel& model, std::vector<std::string> urls) {
+  RemoteModelOptions options;
+  options.kind = model.kind;
+  options.urls = std::move(urls);
+  options.candidates = model.n_vocab;
+  options.stall_timeout = 0.3;
+  options.first_token_timeout = 0.5;
+  return options;
+}
+
+SearchOptions search_options() {
+  SearchOptions options;
+  options.method = make_method("dts-stable", {.branch = {.tau_v = 0.3, .max_branches = 6}, .votes = 4});
+  options.sampling.temperature = 0;
+  options.max_tokens = 24;
+  return options;
+}
+
+std::string describe(const Search& search) {
+  std::string text = search.outcome().error;
+  for (const Segment& segment : search.tree().segments()) {
+    text += "\n" + std::to_string(segment.parent) + ":";
+    for (const TokenRecord& token : segment.tokens) text += " " + std::to_string(token.token);
+  }
+  return text;
+}
+
+std::shared_ptr<Search> decode(Engine& engine) {
+  const auto search = std::make_shared<Search>(
+      std::vector<Token>{1, 2, 3}, search_options(),
+      SearchText{.is_end = [](Token token) { return token == 0; }, .answer_of = [](std::span<const Token>) { return "a"; }},
+      12);
+  Scheduler scheduler(engine);
+  Job job;
+  job.search = search;
+  scheduler.submit(std::move(job));
+  scheduler.run();
+  return search;
+}
+
+std::string undisturbed(const WireModel& model) {
+  ScriptedEngine engine({.n_vocab = model.n_vocab, .max_branches = 8}, model.script);
+  return describe(*decode(engine));
+}
+
+class RemoteHttp : public ::testing::TestWithParam<RemoteKind> {};
+
+TEST_P(RemoteHttp, DecodesTheTreeOfAnEngineInProcess) {
+  const WireModel model = make_model(GetParam());
+  LoopbackServer server([&](const LoopbackRequest& request, LoopbackReply& reply) { answer_well(model, request, reply); });
+  const auto remote = make_remote_model(options_for(model, {server.url()}));
+  EXPECT_EQ(remote->info().name, "m");
+  const auto engine = remote->make_engine({.max_branches = 8, .context_length = 100});
+  EXPECT_FALSE(engine->info().capabilities.honours_draws);
+  EXPECT_EQ(describe(*decode(*engine)), undisturbed(model));
+  EXPECT_EQ(remote->vocabulary().piece(7), "<7>");
+  if (GetParam() != RemoteKind::kSglang) {
+    EXPECT_EQ(remote->vocabulary().chat(std::vector<ChatMessage>{{"user", "hi"}}).tokens, (std::vector<Token>{1, 2, 3}));
+  } else {
+    EXPECT_THROW(remote->vocabulary().chat(std::vector<ChatMessage>{{"user", "hi"}}), Error);
+  }
+}
+
+// Every request but the first few goes well: whatever those were, the tree is the same.
+TEST_P(RemoteHttp, SurvivesServersThatMisbehave) {
+  const WireModel model = make_model(GetParam());
+  const std::string expected = undisturbed(model);
+  using Misdeed = std::function<void(WireAnswer&, LoopbackReply&)>;
+  const std::vector<std::pair<const char*, Misdeed>> misdeeds = {
+      {"500", [](WireAnswer&, LoopbackReply& reply) {
+         reply.head(500);
+         reply.chunk(R"({"error":{"message":"out of memory","code":500}})");
+         reply.end();
+       }},
+      {"429", [](WireAnswer&, LoopbackReply& reply) {
+         reply.head(429, "Retry-After: 1\r\n");
+         reply.end();
+       }},
+      {"cut inside a line", [](WireAnswer& answer, LoopbackReply& reply) {
+         reply.head(200);
+         reply.chunk(*answer.next());
+         const std::string piece = *answer.next();
+         reply.chunk(piece.substr(0, piece.find("\xE2") + 1));  // inside a character, where there is one
+       }},
+      {"hang", [](WireAnswer& answer, LoopbackReply& reply) {
+         reply.head(200);
+         reply.chunk(*answer.next());
+         reply.wait_until_closed();
+       }},
+      {"no answer at all", [](WireAnswer&, LoopbackReply& reply) { reply.wait_until_closed(); }},
+      {"not HTTP", [](WireAnswer&, LoopbackReply& reply) { reply.raw("HELO\r\n\r\n"); }},
+      {"repeated", [](WireAnswer& answer, LoopbackReply& reply) {
+         reply.head(200);
+         while (const auto piece = answer.next()) {
+           reply.chunk(*piece);
+           reply.chunk(*piece);
+         }
+         reply.end();
+       }},
+      {"a lie", [](WireAnswer& answer, LoopbackReply& reply) {
+         reply.head(200);
+         std::string piece = *answer.next();
+         for (std::size_t at = piece.find("-0."); at != std::string::npos; at = piece.find("-0.", at + 1)) {
+           piece.replace(at, 3, "+9.");
+         }
+         reply.chunk(piece);
+         reply.end();
+       }},
+  };
+  for (const auto& [name, misdeed] : misdeeds) {
+    std::atomic<int> left = 2;
+    LoopbackServer server([&](const LoopbackRequest& request, LoopbackReply& reply) {
+      if (!generates(request) || left.fetch_sub(1) <= 0) return answer_well(model, request, reply);
+      WireAnswer answer(model, request.body);
+      misdeed(answer, reply);
+    });
+    const auto remote = make_remote_model(options_for(model, {server.url()}));
+    const auto engine = remote->make_engine({.max_branches = 8, .context_length = 100});
+    EXPECT_EQ(describe(*decode(*engine)), expected) << name;
+    EXPECT_LE(left, 0) << name << ": it never happened";
+  }
+}
+
+TEST_P(RemoteHttp, ARefusalIsSaidInOneLineAtOnce) {
+  const WireModel model = make_model(GetParam());
+  for (const int status : {400, 401, 404, 307}) {
+    LoopbackServer server([&](const LoopbackRequest& request, LoopbackReply& reply) {
+      if (!generates(request)) return answer_facts(model, request, reply);
+      reply.head(status, "Location: http://example.invalid/\r\n");
+      reply.chunk(R"({"error":{"message":"not\nso"}})");
+      reply.end();
+    });
+    RemoteModelOptions options = options_for(model, {server.url()});
+    options.api_key = "sk-secret";
+    const auto remote = make_remote_model(options);
+    const auto engine = remote->make_engine({.max_branches = 8, .context_length = 100});
+    const auto search = decode(*engine);
+    EXPECT_EQ(search->outcome().reason, StopReason::kFailed);
+    EXPECT_EQ(search->outcome().error, server.url() + ": HTTP " + std::to_string(status) + ": not so");
+    EXPECT_EQ(remote_traffic(*engine).requests, 1);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, RemoteHttp,
+                         ::testing::Values(RemoteKind::kVllm, RemoteKind::kSglang, RemoteKind::kLlamaServer),
+                         [](const auto& kind) {
+                           return kind.param == RemoteKind::kVllm     ? "vllm"
+                                  : kind.param == RemoteKind::kSglang ? "sglang"
+                                                                      : "llama_server";
+                         });
+
+TEST(RemoteModel, TheKeyGoesToTheServerAndNowhereElse) {
+  const WireModel model = make_model(RemoteKind::kVllm);
+  std::atomic<int> with_key = 0;
+  LoopbackServer server([&](const LoopbackRequest& request, LoopbackReply& reply) {
+    with_key += request.headers.find("Authorization: Bearer sk-secret\r\n") != std::string::npos ? 1 : 0;
+    answer_well(model, request, reply);
+  });
+  RemoteModelOptions options = options_for(model, {server.url()});
+  options.api_key = "sk-secret";
+  const auto remote = make_remote_model(options);
+  const EnginePlan plan = remote->plan_engine({.max_branches = 8, .context_length = 100});
+  const auto engine = plan.make();
+  decode(*engine);
+  EXPECT_EQ(with_key, server.requests());
+  std::string shown = plan.description + remote->info().description + remote->info().name;
+  for (const auto& [name, value] : plan.settings) shown += name + value;
+  EXPECT_EQ(shown.find("secret"), std::string::npos);
+}
+
+TEST(RemoteModel, NobodyThereIsSaidInOneLine) {
+  RemoteModelOptions options;
+  {
+    LoopbackServer gone([](const LoopbackRequest&, LoopbackReply&) {});
+    options.urls = {gone.url()};
+  }
+  try {
+    make_remote_model(options);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find(options.urls[0] + "/props: "), std::string::npos) << error.what();
+  }
+  for (const char* url : {"", "host:80", "ftp://host", "http://user:pass@host", "http://a b"}) {
+    options.urls = {url};
+    EXPECT_THROW(make_remote_model(options), Error) << url;
+  }
+}
+
+// Descriptors and streams are given back: many branches, one engine.
+TEST(RemoteModel, LeavesNoDescriptorsBehind) {
+  const WireModel model = make_model(RemoteKind::kVllm);
+  LoopbackServer server([&](const LoopbackRequest& request, LoopbackReply& reply) { answer_well(model, request, reply); });
+  const auto remote = make_remote_model(options_for(model, {server.url()}));
+  const auto descriptors = [] {
+    const std::filesystem::directory_iterator all("/proc/self/fd");
+    return std::distance(begin(all), end(all));
+  };
+  const auto engine = remote->make_engine({.max_branches = 8, .context_length = 100});
+  decode(*engine);
+  const auto before = descriptors();
+  for (int i = 0; i < 60; ++i) decode(*engine);
+  EXPECT_LE(descriptors(), before + 8) << "the server's threads may not have closed theirs yet";
+  EXPECT_GT(remote_traffic(*engine).requests, 100);
+}
+
+}  // namespace
+}  // namespace dts

@@ -1,0 +1,322 @@
+// The remote engine, its fleet, streams and protocols, under a simulated network: whatever happens to requests, trees are
+// those of an undisturbed run.
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "dts/rng.h"
+#include "dts/scheduler.h"
+#include "dts/search.h"
+#include "engine/remote/remote_engine.h"
+#include "remote/simulated_network.h"
+#include "support/scripted_engine.h"
+
+namespace dts {
+namespace {
+
+using namespace remote;
+
+constexpr RemoteKind kKinds[] = {RemoteKind::kVllm, RemoteKind::kSglang, RemoteKind::kLlamaServer};
+
+// Text does not matter here.
+struct NoPieces final : PieceSink {
+  void learn(Token, std::string_view) override {}
+  void learn_end(Token) override {}
+  Token token_of(std::string_view) override { return 0; }
+  std::string text_of(Token) override { return {}; }
+  Token end_token() override { return 0; }
+};
+
+WireModel make_model(std::uint64_t seed, RemoteKind kind) {
+  WireModel model;
+  model.kind = kind;
+  model.n_vocab = 10;
+  model.script = RandomScript{.seed = seed, .n_vocab = model.n_vocab, .end_token = 0, .end_bias = -1.0};
+  model.incremental = seed % 2 == 0;
+  return model;
+}
+
+SearchOptions make_options(std::uint64_t seed, const char* method = "dts-stable") {
+  SearchOptions options;
+  options.method = make_method(method, {.branch = {.tau_v = 0.3, .max_branches = 5}, .votes = 3});
+  options.sampling.temperature = 0;
+  options.max_tokens = 14;
+  options.seed = seed;
+  return options;
+}
+
+std::shared_ptr<Search> make_search(const SearchOptions& options, std::vector<Token> prompt) {
+  return std::make_shared<Search>(std::move(prompt), options,
+                                  SearchText{.is_end = [](Token token) { return token == 0; },
+                                             .answer_of = [](std::span<const Token> tokens) {
+                                               return std::to_string(tokens.size() % 3);
+                                             }},
+                                  10);
+}
+
+// Everything that must not depend on the network. Statistics to the last bit.
+std::string describe(const Search& search, bool statistics = true) {
+  std::string text = fmt::format("{} ", to_string(search.outcome().reason));
+  for (const Segment& segment : search.tree().segments()) {
+    text += fmt::format("\n{} {}:", segment.parent, static_cast<int>(segment.state));
+    for (const TokenRecord& token : segment.tokens) {
+      text += fmt::format(" {}", token.token);
+      if (statistics) text += fmt::format("/{:a}/{:a}/{:a}", token.logprob, token.entropy, token.varentropy);
+    }
+  }
+  return text;
+}
+
+RemoteEngineOptions engine_options(const SimulatedNetwork& network, int n_vocab) {
+  RemoteEngineOptions options;
+  options.urls = network.urls();
+  options.candidates = n_vocab;
+  options.n_vocab = n_vocab;
+  options.max_branches = 64;
+  options.context_length = 4096;
+  options.stream.first_token_seconds = 2;
+  options.stream.stall_seconds = 1;
+  return options;
+}
+
+struct Decoded {
+  std::vector<std::string> trees;
+  Traffic traffic;
+  std::int64_t fed = 0;
+};
+
+Decoded run(const WireModel& model, SimulatedNetwork& network, std::vector<std::shared_ptr<Search>> searches) {
+  const std::unique_ptr<Protocol> protocol = protocol_for(model.kind);
+  NoPieces pieces;
+  Decoded result;
+  {
+    RemoteEngine engine(engine_options(network, model.n_vocab), *protocol, pieces, network.transport(), network.clock());
+    Scheduler scheduler(engine);
+    for (const auto& search : searches) {
+      Job job;
+      job.search = search;
+      scheduler.submit(std::move(job));
+    }
+    scheduler.run();
+    for (int i = 0; i < engine.fleet().size(); ++i) EXPECT_EQ(engine.fleet().streams(i), 0) << "left open";
+    result.traffic = engine.traffic();
+  }
+  for (const auto& search : searches) {
+    EXPECT_EQ(search->outcome().error, "");
+    result.trees.push_back(describe(*search));
+    result.fed += search->outcome().account.fed_tokens;
+  }
+  EXPECT_EQ(network.open_calls(), 0) << "requests left open";
+  EXPECT_EQ(result.traffic.received_tokens, result.fed + result.traffic.overshoot_tokens)
+      << "every token received was used once, or is overshoot";
+  return result;
+}
+
+std::vector<std::shared_ptr<Search>> two_questions(std::uint64_t seed) {
+  return {make_search(make_options(seed), {1, 2, 3}), make_search(make_options(seed), {4, 5})};
+}
+
+NetworkOptions quiet(int endpoints) {
+  NetworkOptions options;
+  options.endpoints.resize(static_cast<std::size_t>(endpoints));
+  return options;
+}
+
+NetworkOptions disturbed(std::uint64_t seed) {
+  auto draw = [seed, n = std::uint64_t{0}]() mutable { return to_unit(draw_bits(seed ^ 0x5DEECE66DULL, ++n)); };
+  NetworkOptions options;
+  options.seed = seed;
+  options.jitter = 4 * draw();
+  options.fault_share = 0.5 * draw();
+  options.most_faults = 10;
+  options.endpoints.resize(1 + static_cast<std::size_t>(4 * draw()));
+  for (SimulatedEndpoint& endpoint : options.endpoints) {
+    endpoint.latency = 0.001 + 0.2 * draw() * draw();
+    endpoint.per_token = 0.001 + 0.1 * draw() * draw();
+    if (draw() < 0.4) {
+      const double from = 2 * draw();
+      endpoint.outages.emplace_back(from, from + 3 * draw());
+    }
+  }
+  return options;
+}
+
+TEST(RemoteSimulation, TheTreeIsThatOfAnEngineInProcess) {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    for (const RemoteKind kind : kKinds) {
+      const WireModel model = make_model(seed, kind);
+      SimulatedNetwork network(model, quiet(2));
+      const auto remote = two_questions(seed);
+      run(model, network, remote);
+      ScriptedEngine engine({.n_vocab = model.n_vocab, .max_branches = 64}, model.script);
+      Scheduler scheduler(engine);
+      const auto local = two_questions(seed);
+      for (const auto& search : local) {
+        Job job;
+        job.search = search;
+        scheduler.submit(std::move(job));
+      }
+      scheduler.run();
+      for (std::size_t i = 0; i < local.size(); ++i) {
+        ASSERT_EQ(describe(*remote[i], false), describe(*local[i], false)) << "seed " << seed;
+      }
+    }
+  }
+}
+
+// 10,000 scenarios, each a seed, in parts that can run side by side. DTS_SIMULATIONS: another number of them.
+class RemoteScenarios : public ::testing::TestWithParam<std::uint64_t> {};
+constexpr std::uint64_t kParts = 4;
+
+TEST_P(RemoteScenarios, TreesDoNotDependOnTheNetwork) {
+  const char* asked = std::getenv("DTS_SIMULATIONS");
+  const std::uint64_t scenarios = (asked != nullptr ? std::strtoull(asked, nullptr, 10) : 10000) / kParts;
+  int faults = 0;
+  std::int64_t retries = 0;
+  std::int64_t branched = 0;
+  std::map<std::pair<std::uint64_t, RemoteKind>, std::vector<std::string>> undisturbed;
+  for (std::uint64_t seed = GetParam() * scenarios; seed < (GetParam() + 1) * scenarios; ++seed) {
+    const std::uint64_t tree = seed / 16;
+    const RemoteKind kind = kKinds[seed % 3];
+    const WireModel model = make_model(tree, kind);
+    std::vector<std::string>& expected = undisturbed[{tree, kind}];
+    if (expected.empty()) {
+      SimulatedNetwork network(model, quiet(1));
+      expected = run(model, network, two_questions(tree)).trees;
+    }
+    SimulatedNetwork network(model, disturbed(seed));
+    const auto searches = two_questions(tree);
+    const Decoded result = run(model, network, searches);
+    ASSERT_EQ(result.trees, expected) << "scenario " << seed;
+    if (HasFailure()) FAIL() << "scenario " << seed;
+    faults += network.faults();
+    retries += result.traffic.retries;
+    for (const auto& search : searches) branched += search->outcome().account.branch_events;
+  }
+  // The scenarios are what they claim to be.
+  EXPECT_GT(static_cast<double>(faults) / static_cast<double>(scenarios), 0.5);
+  EXPECT_GT(retries, 0);
+  EXPECT_GT(static_cast<double>(branched) / static_cast<double>(scenarios), 1.0);
+  RecordProperty("faults", faults);
+}
+
+INSTANTIATE_TEST_SUITE_P(Parts, RemoteScenarios, ::testing::Range(std::uint64_t{0}, kParts));
+
+TEST(RemoteSimulation, OneRequestABranchAndOnlyWhatChildrenNeed) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const WireModel model = make_model(seed, RemoteKind::kVllm);
+    SimulatedNetwork network(model, quiet(1));
+    const auto search = make_search(make_options(seed), {1, 2, 3});
+    const Decoded result = run(model, network, {search});
+    const Account account = search->outcome().account;
+    // Greedily, every stream goes on for the most probable child.
+    EXPECT_LE(result.traffic.requests, account.branches) << "seed " << seed;
+    EXPECT_EQ(result.traffic.retries, 0);
+  }
+}
+
+TEST(RemoteSimulation, LogProbabilitiesAreAskedForOnlyWhileTheyMatter) {
+  const WireModel model = make_model(3, RemoteKind::kVllm);
+  {
+    SimulatedNetwork network(model, quiet(1));
+    run(model, network, {make_search(make_options(3, "self-consistency"), {1, 2, 3})});
+    EXPECT_EQ(network.with_logprobs(), 0);
+    EXPECT_EQ(network.requests(), 3);
+  }
+  int without = 0;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const WireModel other = make_model(seed, RemoteKind::kVllm);
+    SimulatedNetwork network(other, quiet(1));
+    SearchOptions options = make_options(seed);
+    options.method.branch.freeze = Freeze::kPermanent;
+    options.method.branch.max_branches = 3;
+    const auto search = make_search(options, {1, 2, 3});
+    run(other, network, {search});
+    without += network.requests() - network.with_logprobs();
+  }
+  EXPECT_GT(without, 10) << "children that can never branch do without";
+}
+
+TEST(RemoteSimulation, BranchesOfAQuestionStayTogetherAndQuestionsSpread) {
+  const WireModel model = make_model(5, RemoteKind::kVllm);
+  SimulatedNetwork network(model, quiet(4));
+  std::vector<std::shared_ptr<Search>> searches;
+  for (Token first = 1; first <= 4; ++first) searches.push_back(make_search(make_options(5), {first, 2, 3}));
+  run(model, network, searches);
+  for (const int requests : network.requests_at()) EXPECT_GT(requests, 0);
+}
+
+TEST(RemoteSimulation, AnEndpointThatRefusesTheRequestFailsTheSearchAtOnce) {
+  const WireModel model = make_model(5, RemoteKind::kVllm);
+  NetworkOptions options = quiet(1);
+  options.endpoints[0].outages.emplace_back(0.0, 1e9);
+  SimulatedNetwork network(model, options);
+  const std::unique_ptr<Protocol> protocol = protocol_for(model.kind);
+  NoPieces pieces;
+  RemoteEngine engine(engine_options(network, model.n_vocab), *protocol, pieces, network.transport(), network.clock());
+  Scheduler scheduler(engine);
+  const auto search = make_search(make_options(5), {1, 2, 3});
+  Job job;
+  job.search = search;
+  scheduler.submit(std::move(job));
+  scheduler.run();
+  EXPECT_EQ(search->outcome().reason, StopReason::kFailed);
+  EXPECT_TRUE(search->outcome().error.starts_with("http://0: connection refused (12 requests in a row gave no token)"))
+      << search->outcome().error;
+  EXPECT_LT(network.now(), 300) << "not for ever";
+}
+
+TEST(RemoteSimulation, AStragglerIsWaitedForAsLongAsTheUserSays) {
+  const WireModel model = make_model(5, RemoteKind::kVllm);
+  NetworkOptions slow = quiet(1);
+  slow.endpoints[0].latency = 1.5;
+  SimulatedNetwork network(model, slow);
+  const std::unique_ptr<Protocol> protocol = protocol_for(model.kind);
+  NoPieces pieces;
+  RemoteEngineOptions options = engine_options(network, model.n_vocab);
+  options.patience = 1;
+  RemoteEngine engine(options, *protocol, pieces, network.transport(), network.clock());
+  Scheduler scheduler(engine);
+  const auto search = make_search(make_options(5), {1, 2, 3});
+  Job job;
+  job.search = search;
+  scheduler.submit(std::move(job));
+  scheduler.run();
+  EXPECT_EQ(search->outcome().reason, StopReason::kFailed);
+  EXPECT_EQ(search->outcome().error, "a branch was given up: no server had its next token in 1 s");
+  EXPECT_EQ(engine.traffic().given_up, 1);
+}
+
+TEST(RemoteSimulation, AnInterruptedStepLeavesEverythingAsItWas) {
+  const WireModel model = make_model(7, RemoteKind::kVllm);
+  SimulatedNetwork network(model, quiet(1));
+  const std::unique_ptr<Protocol> protocol = protocol_for(model.kind);
+  NoPieces pieces;
+  RemoteEngine engine(engine_options(network, model.n_vocab), *protocol, pieces, network.transport(), network.clock());
+  const BranchId branch = engine.open();
+  const std::vector<Token> prompt = {1, 2, 3};
+  engine.prefill(branch, prompt);
+  PredictionSpec spec;
+  spec.sampling.temperature = 0;
+  Token fed = 4;
+  const Feed feed{.branch = branch, .tokens = {&fed, 1}, .draw = 0, .spec = &spec};
+  Prediction prediction;
+  engine.interruption().now();
+  EXPECT_THROW(engine.step({&feed, 1}, {&prediction, 1}), Interrupted);
+  engine.interruption().clear();
+  engine.step({&feed, 1}, {&prediction, 1});
+  EXPECT_EQ(engine.traffic().requests, 1) << "the request of the interrupted step is the same";
+  std::vector<float> logits(static_cast<std::size_t>(model.n_vocab));
+  model.script(std::vector<Token>{1, 2, 3, 4}, logits);
+  const auto best = std::max_element(logits.begin(), logits.end()) - logits.begin();
+  EXPECT_EQ(prediction.sampled, static_cast<Token>(best));
+}
+
+}  // namespace
+}  // namespace dts
