@@ -6,6 +6,9 @@
 // may hold: that reservation is what keeps its tree independent of its neighbours. Who is next depends on who owns it,
 // what it wants and how long it has waited (core/fair_queue.h); nobody waits for ever.
 //
+// Prompts: what was prefilled is kept (prefix_cache.h), and a prompt that begins with it is prefilled from there on.
+// One that begins like a prompt being prefilled waits for that. No tree changes by it.
+//
 // Failures: what a search's own row, fork or callback breaks ends that search. Only a step that fails as a whole ends
 // all that were in it.
 #pragma once
@@ -23,6 +26,9 @@
 #include "dts/search.h"
 
 namespace dts {
+
+class FairQueue;
+class PrefixCache;
 
 using JobId = std::uint64_t;
 
@@ -49,11 +55,11 @@ struct Job {
 };
 
 struct SchedulerOptions {
+  // Of main memory, for prompts that were prefilled; 0 keeps none. Only an engine that keeps branches can.
+  std::int64_t kept_prompt_bytes = std::int64_t{256} << 20U;
   // Branches kept for searches that have no more than so many: wide ones leave them free.
   int small_lane = 0;
 };
-
-class FairQueue;
 
 // submit(), cancel() and idle() may be called from any thread; step() and run() from one thread at a time. Callbacks
 // run on the stepping thread and may submit and cancel.
@@ -90,6 +96,9 @@ class Scheduler {
   void end_queued(std::span<const std::unique_ptr<Running>> never_ran);
   // The search whose prompt is next in turn; null when all are decoding.
   Running* next_to_prefill();
+  // Begins like a prompt that is being prefilled: better to wait for it.
+  bool waits_for_another(const Running& running) const;
+  void open_prompt(Running& running);
   void plan_prefill(Running& running);
   void prefilled(Running& running);
   void plan_step(Running& running);
@@ -112,6 +121,7 @@ class Scheduler {
 
   // Below: the stepping thread only.
   std::vector<std::unique_ptr<Running>> running_;
+  std::unique_ptr<PrefixCache> prefixes_;  // null: none are kept
   std::size_t prefill_turn_ = 0;
   bool interrupted_ = false;             // the last evaluation was: the next one is not, so that everyone gets on
   std::vector<Feed> feeds_;              // [live branches of all searches]

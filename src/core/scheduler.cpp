@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "core/fair_queue.h"
+#include "core/prefix_cache.h"
 #include "dts/error.h"
 
 namespace dts {
@@ -52,7 +53,8 @@ struct Scheduler::Running {
 
   Search& search() const { return *job.search; }
   bool done() const { return search().done(); }
-  std::size_t to_prefill() const { return search().prompt().size() - 1; }  // the first step feeds the last token
+  // The first step feeds the last token.
+  std::span<const Token> to_prefill() const { return search().prompt().first(search().prompt().size() - 1); }
   bool limited() const { return job.max_seconds > 0; }
   Clock::time_point deadline() const {
     return admitted + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(job.max_seconds));
@@ -71,7 +73,10 @@ Scheduler::Scheduler(Engine& engine, const SchedulerOptions& options)
     : engine_(engine),
       order_(std::make_unique<FairQueue>(Room{.branches = engine.info().max_branches,
                                               .tokens = engine.info().kv_tokens,
-                                              .lane = std::min(options.small_lane, engine.info().max_branches - 1)})) {}
+                                              .lane = std::min(options.small_lane, engine.info().max_branches - 1)})) {
+  if (options.kept_prompt_bytes <= 0 || !engine.info().capabilities.keeps_branches) return;
+  prefixes_ = std::make_unique<PrefixCache>(engine.info().prefill_chunk, options.kept_prompt_bytes);
+}
 
 Scheduler::~Scheduler() {
   for (const auto& running : running_) release_all(*running);
@@ -82,6 +87,9 @@ JobId Scheduler::submit(Job job) {
   const EngineInfo& info = engine_.info();
   const Search& search = *job.search;
   validate(search.options(), info);
+  if (search.filters_logits() && !info.capabilities.filters_logits) {
+    throw usage_error(fmt::format("{} cannot constrain what is generated", info.kind));
+  }
   if (search.max_live() > info.max_branches) {
     throw usage_error(fmt::format("the method may have {} branches ({}) but the engine holds {}", search.max_live(),
                                   option_name("max_branches"), info.max_branches));
@@ -194,18 +202,44 @@ void Scheduler::admit() {
 Scheduler::Running* Scheduler::next_to_prefill() {
   for (std::size_t i = 0; i < running_.size(); ++i) {
     Running& running = *running_[(prefill_turn_ + i) % running_.size()];
-    if (running.decoding || running.done()) continue;
+    if (running.decoding || running.done() || waits_for_another(running)) continue;
     prefill_turn_ = (prefill_turn_ + i + 1) % running_.size();
     return &running;
   }
   return nullptr;
 }
 
+// Whoever has begun never waits, so somebody always gets on.
+bool Scheduler::waits_for_another(const Running& running) const {
+  if (!prefixes_ || !running.branches.empty()) return false;
+  const std::span<const Token> prompt = running.to_prefill();
+  std::size_t most = 0;
+  for (const auto& other : running_) {
+    if (other->branches.empty() || other->decoding || other->done()) continue;
+    most = std::max(most, prefixes_->shared(other->to_prefill(), prompt));
+  }
+  return most > prefixes_->longest(prompt);
+}
+
+void Scheduler::open_prompt(Running& running) {
+  if (const auto found = prefixes_ ? prefixes_->find(running.to_prefill()) : std::nullopt) {
+    try {
+      running.branches.push_back(engine_.reopen(*found->branch, static_cast<int>(found->tokens)));
+      running.prefilled = found->tokens;
+      running.search().reuse(static_cast<int>(found->tokens));
+      return;
+    } catch (const std::exception&) {
+      prefixes_->clear();  // for want of memory, then: it can still be done without
+    }
+  }
+  running.branches.push_back(engine_.open());
+}
+
 void Scheduler::plan_prefill(Running& running) {
-  if (running.branches.empty()) running.branches.push_back(engine_.open());
+  if (running.branches.empty()) open_prompt(running);
   // Chunks are cut at multiples of the same size, whatever else runs: prompts must prefill the same every time.
   const std::size_t n =
-      std::min(running.to_prefill() - running.prefilled, static_cast<std::size_t>(engine_.info().prefill_chunk));
+      std::min(running.to_prefill().size() - running.prefilled, static_cast<std::size_t>(engine_.info().prefill_chunk));
   running.first_feed = feeds_.size();
   if (n == 0) return;
   feeds_.push_back(
@@ -218,7 +252,8 @@ void Scheduler::prefilled(Running& running) {
     if (running.job.on_prefill) {
       running.job.on_prefill({static_cast<int>(running.prefilled), static_cast<int>(running.search().prompt().size())});
     }
-    if (running.prefilled < running.to_prefill()) return;
+    if (running.prefilled < running.to_prefill().size()) return;
+    if (prefixes_) prefixes_->keep(engine_, running.branches.front(), running.to_prefill());
     running.decoding = true;
     running.started = Clock::now();
     if (!running.done()) running.search().begin();
@@ -247,7 +282,7 @@ void Scheduler::plan_step(Running& running) {
   }
   running.first_feed = feeds_.size();
   for (const Plan::SlotFeed& feed : plan.feeds) {
-    feeds_.push_back({at(feed.slot), {&feed.token, 1}, feed.draw, &running.search().spec()});
+    feeds_.push_back({at(feed.slot), {&feed.token, 1}, feed.draw, &running.search().spec(), feed.filter});
   }
 }
 

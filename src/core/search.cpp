@@ -117,6 +117,7 @@ void Search::start(int n) {
     branch.leaf = tree_.add_root();
     branch.confidence = ConfidenceWindow(retire.enabled ? retire.window : 1);
     branch.warmup = retire.enabled && !bar_;
+    if (text_.filter) branch.filter = text_.filter->clone();
     // The last to start takes over the prompt's slot; only the others cost a copy.
     branch.slot = waiting_ == 0 && i + 1 == n ? prompt_slot_ : take_slot();
     if (branch.slot != prompt_slot_) plan_.forks.push_back({prompt_slot_, branch.slot});
@@ -213,12 +214,13 @@ int Search::children_of(const Prediction& prediction) {
   if (!rule.enabled) return 0;
   if (!decided(rule, prediction)) ++account_.undecided;
   if (!rule.is_decision(prediction.entropy, prediction.varentropy)) return 0;
-  const int candidates =
-      static_cast<int>(std::min<std::size_t>(prediction.top.size(), static_cast<std::size_t>(rule.k)));
+  // What a filter forbids has no probability: it is no child.
+  int candidates = static_cast<int>(std::min<std::size_t>(prediction.top.size(), static_cast<std::size_t>(rule.k)));
+  while (candidates > 1 && std::isinf(prediction.top[static_cast<std::size_t>(candidates) - 1].logprob)) --candidates;
   if (rule.k == 1 || candidates == 0) return candidates;
   const bool closed = room_ <= 0 || (frozen_ && rule.freeze == Freeze::kPermanent);
   const int n = closed ? 0 : std::min(candidates, room_ + 1);
-  if (n < rule.k) ++account_.capped_decisions;
+  if (n < candidates) ++account_.capped_decisions;
   return n;
 }
 
@@ -246,6 +248,7 @@ void Search::split(const Branch& branch, const Prediction& prediction, int n) {
     const Candidate& candidate = prediction.top[static_cast<std::size_t>(i)];
     Branch child = branch;
     child.leaf = first + i;
+    if (branch.filter) child.filter = branch.filter->clone();
     if (i > 0) {
       child.key = child_key(branch.key, static_cast<std::uint64_t>(position), static_cast<std::uint64_t>(i));
     }
@@ -292,6 +295,7 @@ bool Search::extend(Branch& branch, const TokenRecord& record) {
     emit(SearchEvent::Type::kExhaust, branch.leaf);
     return false;
   }
+  if (branch.filter) heed([&] { branch.filter->accept(record.token); });
   if (bar_ && branch.confidence.full() && branch.confidence.current() < *bar_) {
     tree_.close(branch.leaf, SegmentState::kRetired);
     ++account_.retired;
@@ -315,7 +319,8 @@ void Search::plan_feeds() {
     const Segment& leaf = tree_.segment(branch.leaf);
     // A trajectory that starts is fed the last prompt token.
     const Token token = leaf.end() == 0 ? prompt_.back() : leaf.tokens.back().token;
-    plan_.feeds.push_back({branch.slot, token, draw_bits(branch.key, static_cast<std::uint64_t>(leaf.end()))});
+    plan_.feeds.push_back(
+        {branch.slot, token, draw_bits(branch.key, static_cast<std::uint64_t>(leaf.end())), branch.filter.get()});
   }
 }
 

@@ -21,6 +21,7 @@ struct Limits {
   int json_depth = 32;
   int json_values = 300'000;
   int messages = 1024;
+  int tools = 128;
   int context = 0;                    // tokens a branch holds: the engine's; 0: not known
   int max_tokens = 0;                 // a trajectory; 0: what the context holds
   std::int64_t max_total_tokens = 0;  // unique tokens of a tree; 0: what its branches can hold
@@ -32,7 +33,7 @@ struct Limits {
   std::int64_t request_bytes = std::int64_t{1} << 30U;  // that all of its choices may take at most
   double temperature = 2;                               // OpenAI's
   int choices = 8;                                      // n
-  int stop_strings = 4;
+  int stop_strings = 64;
   std::size_t stop_bytes = 256;  // of one stop string
   int top_logprobs = 20;
 

@@ -28,6 +28,14 @@ constexpr const char* kPagePolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+// Some clients are given the server's address without /v1, and leave it out.
+std::string versioned(const std::string& path) {
+  for (const std::string_view root : {"/chat/completions", "/completions", "/models", "/responses", "/embeddings"}) {
+    if (path == root || path.starts_with(std::string(root) + "/")) return "/v1" + path;
+  }
+  return path;
+}
+
 std::unique_ptr<Reply> ready(HttpResponse response) { return std::make_unique<ReadyReply>(std::move(response)); }
 
 HttpResponse json_response(const Json& json) {
@@ -48,10 +56,6 @@ ServiceOptions with_possible_limits(ServiceOptions options, const EngineInfo& en
   limits.key_runs = std::min(limits.key_runs, limits.runs);
   limits.choices = std::min(limits.choices, limits.key_runs);
   return options;
-}
-
-bool is_json(std::string_view content_type) {
-  return lower_case(trim(content_type.substr(0, content_type.find(';')))) == "application/json";
 }
 
 }  // namespace
@@ -94,6 +98,11 @@ std::unique_ptr<Reply> Service::or_error(const std::function<std::unique_ptr<Rep
 }
 
 Service::Handled Service::handle(const HttpRequest& request) {
+  if (std::string path = versioned(request.path); path != request.path) {
+    HttpRequest same = request;
+    same.path = std::move(path);
+    return handle(same);
+  }
   Handled handled;
   handled.route = "unknown";
   handled.reply = or_error([&] { return route(request, handled); });
@@ -118,9 +127,7 @@ Service::Routed Service::route(const HttpRequest& request, Handled& handled) {
     const bool chat = path == "/v1/chat/completions";
     handled.route = chat ? "chat_completions" : "completions";
     require_method(request, {"POST"});
-    if (!is_json(request.header("content-type"))) {
-      throw ApiError(415, "the body must be JSON: Content-Type: application/json", {}, "unsupported_media_type");
-    }
+    require_json(request);
     handled.id = new_id(chat ? "chatcmpl-" : "cmpl-");
     return complete(request, caller, chat ? CompletionKind::kChat : CompletionKind::kText, handled.id);
   }
@@ -147,10 +154,12 @@ Service::Routed Service::route(const HttpRequest& request, Handled& handled) {
   if (path.starts_with(std::string(kTrees) + "/")) {
     return tree(request, caller, percent_decoded(path.substr(kTrees.size() + 1)), handled);
   }
+  if (Routed more = route_more(request, caller, handled)) return more;
   if (path.starts_with("/v1/")) {
     throw ApiError(404,
-                   fmt::format("there is nothing at this path: this server has POST {}, POST {}, GET {} and GET {}",
-                               "/v1/chat/completions", "/v1/completions", kModels, kTrees),
+                   fmt::format("there is nothing at this path: this server has POST /v1/chat/completions, "
+                               "/v1/completions and /v1/responses, GET {} and {}, and no others below /v1",
+                               kModels, kTrees),
                    {}, "not_found");
   }
   handled.route = "page";

@@ -13,6 +13,7 @@
 
 #include "dts/engine.h"
 #include "dts/vocabulary.h"
+#include "question/answer_filter.h"
 #include "serve/api/completion_request.h"
 #include "serve/http/access.h"
 #include "serve/http/http.h"
@@ -26,6 +27,7 @@
 namespace dts::serve {
 
 class OpenStream;
+struct CompletionFormat;
 
 // The model as clients know it.
 struct ServedModel {
@@ -87,15 +89,25 @@ class Service {
   // Errors become their responses.
   static std::unique_ptr<Reply> or_error(const std::function<std::unique_ptr<Reply>()>& make);
   Routed route(const HttpRequest& request, Handled& handled);
+  // What is not OpenAI's completions; null: not one of those either.
+  Routed route_more(const HttpRequest& request, const Caller& caller, Handled& handled);
+  Routed ollama(const HttpRequest& request, const Caller& caller, const std::string& path, Handled& handled);
+  Routed text_tools(const HttpRequest& request);
+  // Refuses whoever has no chance, before its body is looked at.
+  void check_chance(const Caller& caller) const;
   Routed complete(const HttpRequest& request, const Caller& caller, CompletionKind kind, const std::string& id);
+  // A body of OpenAI's completions, twice: with its keys in order, too.
+  Routed complete_body(const nlohmann::json& json, const nlohmann::ordered_json& ordered, const Caller& caller,
+                       CompletionKind kind, CompletionFormat format);
   // The slow part of it, on a worker.
-  Routed begin(const CompletionRequest& asked, const std::string& id, const std::string& model, Admission& admission);
+  Routed begin(const CompletionRequest& asked, CompletionFormat format, Admission& admission);
   std::shared_ptr<Run> start_run(RunOptions options);
-  void check_open() const;  // throws once the server shuts down
   // What it may take is refused here, before any of it is allocated.
   void check_cost(const CompletionRequest& request, const SearchOptions& search, std::size_t prompt_tokens) const;
   void check_bytes(const CompletionRequest& request) const;
   ChatPrompt make_prompt(const CompletionRequest& request) const;
+  // What its trajectories may say; null: anything.
+  std::shared_ptr<const LogitsFilter> make_filter(const CompletionRequest& request, const ChatPrompt& prompt) const;
   SearchOptions search_options(const CompletionRequest& request, std::size_t prompt_tokens) const;
   void finished(const std::shared_ptr<Run>& run);
   void cancel(const Run& run);
@@ -114,6 +126,8 @@ class Service {
   const Access access_;
   Engine& engine_;
   const Vocabulary& vocabulary_;
+  mutable std::once_flag thinking_read_;
+  mutable ThinkingTokens thinking_tokens_;  // once thinking_read_
   Metrics metrics_;
   RunStore store_;
   std::atomic<bool> draining_ = false;

@@ -10,7 +10,9 @@
 #include "dts/error.h"
 #include "serve/api/api_error.h"
 #include "serve/api/completion_reply.h"
+#include "serve/api/ollama.h"
 #include "serve/api/option_fields.h"
+#include "serve/api/responses.h"
 #include "serve/http/late_reply.h"
 #include "serve/runs/run_cost.h"
 #include "serve/service.h"
@@ -45,7 +47,11 @@ constexpr std::size_t kShortPrompt = std::size_t{16} << 10U;
 
 std::size_t prompt_bytes(const CompletionRequest& request) {
   std::size_t bytes = 0;
-  for (const ChatMessage& message : request.messages) bytes += message.content.size();
+  for (const ChatMessage& message : request.messages) {
+    bytes += message.content.size();
+    for (const ToolCall& call : message.tool_calls) bytes += call.arguments.size();
+  }
+  if (request.tools.shown()) bytes += request.tools.list.dump().size();
   if (const auto* tokens = std::get_if<std::vector<Token>>(&request.text)) return tokens->size() * sizeof(Token);
   return bytes + std::get<std::string>(request.text).size();
 }
@@ -80,8 +86,9 @@ class Service::Admission {
   int left_ = 0;
 };
 
-void Service::check_open() const {
+void Service::check_chance(const Caller& caller) const {
   if (draining()) throw ApiError(503, "the server is shutting down", {}, "shutting_down");
+  places_.check(caller.owner, 1);
 }
 
 void Service::check_cost(const CompletionRequest& request, const SearchOptions& search,
@@ -119,7 +126,10 @@ void Service::check_bytes(const CompletionRequest& request) const {
 ChatPrompt Service::make_prompt(const CompletionRequest& request) const {
   if (request.kind == CompletionKind::kChat) {
     try {
-      return vocabulary_.chat(request.messages);
+      ChatOptions options;
+      if (request.tools.shown()) options.tools = request.tools.list.dump();
+      options.variables = request.template_variables;
+      return vocabulary_.chat_with(request.messages, options);
     } catch (const Error& error) {
       const bool wrong = error.kind() == Error::Kind::kUsage;
       throw ApiError(400, text::one_line(error.spelled(field_name)), "messages",
@@ -148,6 +158,49 @@ ChatPrompt Service::make_prompt(const CompletionRequest& request) const {
   const std::string_view text = prompt.text;
   prompt.opens_thinking = text.substr(0, text.find_last_not_of(" \t\r\n") + 1).ends_with("<think>");
   return prompt;
+}
+
+std::shared_ptr<const LogitsFilter> Service::make_filter(const CompletionRequest& request,
+                                                         const ChatPrompt& prompt) const {
+  std::vector<std::unique_ptr<LogitsFilter>> filters;
+  for (const auto& [token, bias] : request.penalties.biases) {
+    if (token < vocabulary_.size()) continue;
+    throw ApiError(400, fmt::format("logit_bias has the token {}: the vocabulary has {}", token, vocabulary_.size()),
+                   "logit_bias", "invalid_value");
+  }
+  if (!request.penalties.none()) {
+    filters.push_back(std::make_unique<PenaltyFilter>(request.penalties, prompt.tokens));
+  }
+  const bool formatted = request.format.kind != AnswerFormat::Kind::kFree;
+  const bool must_call = request.tools.choice == ToolsAsked::Choice::kRequired;
+  if (formatted && must_call) {
+    throw ApiError(400, "tool_choice asks for a call and response_format for an answer: leave one of them out",
+                   "response_format", "invalid_value");
+  }
+  if (formatted || must_call) {
+    const char* field = must_call                                             ? "tools"
+                        : request.format.kind == AnswerFormat::Kind::kGrammar ? "grammar"
+                                                                              : "response_format";
+    try {
+      const std::string grammar =
+          must_call ? tool_grammar(request.tools, vocabulary_) : answer_grammar(request.format, vocabulary_);
+      using Start = AnswerFilter::Start;
+      const Start start = request.kind == CompletionKind::kText ? Start::kAnswer
+                          : prompt.opens_thinking               ? Start::kThinking
+                                                                : Start::kEither;
+      // Nothing walks the vocabulary before it has to.
+      std::call_once(thinking_read_, [this] { thinking_tokens_ = thinking_tokens(vocabulary_); });
+      filters.push_back(std::make_unique<AnswerFilter>(vocabulary_, thinking_tokens_, grammar, start));
+    } catch (const Error& error) {
+      throw ApiError(400, text::one_line(error.spelled(field_name)), field, "invalid_value");
+    }
+  }
+  if (filters.empty()) return nullptr;
+  if (!engine_.info().capabilities.filters_logits) {
+    throw ApiError(400, engine_.info().kind + " cannot constrain what is generated", {}, "unsupported_parameter");
+  }
+  if (filters.size() == 1) return std::move(filters.front());
+  return std::make_shared<FilterChain>(std::move(filters));
 }
 
 SearchOptions Service::search_options(const CompletionRequest& request, std::size_t prompt_tokens) const {
@@ -214,9 +267,15 @@ void Service::finished(const std::shared_ptr<Run>& run) {
 
 Service::Routed Service::complete(const HttpRequest& request, const Caller& caller, CompletionKind kind,
                                   const std::string& id) {
-  check_open();
-  places_.check(caller.owner, 1);  // whoever has no chance is told before its body is looked at
+  check_chance(caller);
   const nlohmann::json json = parse_body(request.body, options_.limits);
+  CompletionFormat format;
+  format.title.id = id;
+  return complete_body(json, nlohmann::ordered_json::parse(request.body), caller, kind, std::move(format));
+}
+
+Service::Routed Service::complete_body(const nlohmann::json& json, const nlohmann::ordered_json& ordered,
+                                       const Caller& caller, CompletionKind kind, CompletionFormat format) {
   std::string model = options_.model.id;
   const auto named = json.find("model");
   const std::string given = named != json.end() && named->is_string() ? named->get<std::string>() : std::string();
@@ -229,25 +288,25 @@ Service::Routed Service::complete(const HttpRequest& request, const Caller& call
     }
   }
   const auto asked = std::make_shared<const CompletionRequest>(
-      kind == CompletionKind::kChat ? read_chat_request(json, options_.defaults, options_.limits)
-                                    : read_text_request(json, options_.defaults, options_.limits));
+      kind == CompletionKind::kChat ? read_chat_request(json, options_.defaults, options_.limits, ordered)
+                                    : read_text_request(json, options_.defaults, options_.limits, ordered));
   check_bytes(*asked);
   const auto admission = std::make_shared<Admission>(*this, caller, asked->choices);
-  if (prompt_bytes(*asked) <= kShortPrompt) return begin(*asked, id, model, *admission);
+  format.title = {format.title.id, unix_seconds(), model, asked->kind};
+  if (prompt_bytes(*asked) <= kShortPrompt) return begin(*asked, std::move(format), *admission);
   auto reply = std::make_unique<LateReply>();
-  workers_.post([this, asked, id, model, admission, promise = reply->promise()] {
-    if (promise->wanted()) promise->deliver(or_error([&] { return begin(*asked, id, model, *admission); }));
+  workers_.post([this, asked, format = std::move(format), admission, promise = reply->promise()] {
+    if (promise->wanted()) promise->deliver(or_error([&] { return begin(*asked, format, *admission); }));
   });
   return reply;
 }
 
-Service::Routed Service::begin(const CompletionRequest& asked, const std::string& id, const std::string& model,
-                               Admission& admission) {
+Service::Routed Service::begin(const CompletionRequest& asked, CompletionFormat format, Admission& admission) {
+  const std::string& id = format.title.id;
   const ChatPrompt prompt = make_prompt(asked);
   const SearchOptions search = search_options(asked, prompt.tokens.size());
   check_cost(asked, search, prompt.tokens.size());
-  CompletionFormat format;
-  format.title = {id, unix_seconds(), model, asked.kind};
+  const auto filter = make_filter(asked, prompt);
   format.logprobs = asked.logprobs;
   format.include_usage = asked.include_usage;
   format.draining = &draining_;
@@ -267,6 +326,11 @@ Service::Routed Service::begin(const CompletionRequest& asked, const std::string
       options.owner = admission.owner();
       options.text = {asked.kind == CompletionKind::kChat, prompt.opens_thinking, asked.stop};
       options.top_logprobs = asked.logprobs ? asked.top_logprobs : 0;
+      options.filter = filter;
+      if (asked.tools.shown()) {
+        options.tools = ToolSyntax{vocabulary_.tool_format(), asked.tools.names, asked.tools.parallel};
+      }
+      options.votes_by_content = asked.format.kind != AnswerFormat::Kind::kFree;
       runs.push_back(start_run(std::move(options)));
       admission.take();
     }
@@ -276,6 +340,13 @@ Service::Routed Service::begin(const CompletionRequest& asked, const std::string
   }
   if (options_.log_prompts) spdlog::info("{} asks: {}", id, text::one_line(runs.front()->title().question));
   auto owned = std::make_unique<CompletionRuns>(std::move(runs), [this](const Run& run) { cancel(run); });
+  using Dialect = CompletionFormat::Dialect;
+  if (format.dialect == Dialect::kResponses) {
+    return std::make_unique<ResponsesReply>(std::move(format), std::move(owned), asked.stream);
+  }
+  if (format.dialect != Dialect::kOpenAi) {
+    return std::make_unique<OllamaReply>(std::move(format), std::move(owned), asked.stream);
+  }
   if (asked.stream) return std::make_unique<StreamedCompletion>(std::move(format), std::move(owned));
   return std::make_unique<WholeCompletion>(std::move(format), std::move(owned));
 }

@@ -18,6 +18,7 @@
 #include "engine/llama/llama_model.h"
 #include "engine/llama/log.h"
 #include "engine/llama/memory_plan.h"
+#include "engine/llama/sequence_state.h"
 #include "engine/llama/step_runs.h"
 
 namespace dts {
@@ -45,6 +46,18 @@ int choose_threads(const LlamaModel& model, int asked) {
   const std::int64_t worthwhile = std::max<std::int64_t>(1, model.info().parameters / kParametersPerThread);
   return static_cast<int>(std::min<std::int64_t>(usable_cores(), worthwhile));
 }
+
+class LlamaKeptBranch final : public KeptBranch {
+ public:
+  explicit LlamaKeptBranch(int tokens) : tokens_(tokens) {}
+  int tokens() const override { return tokens_; }
+  std::int64_t bytes() const override { return static_cast<std::int64_t>(state.size()); }
+
+  SequenceState state;
+
+ private:
+  int tokens_;
+};
 
 constexpr int kAborted = 2;  // llama_decode's code
 
@@ -78,6 +91,8 @@ class LlamaEngine final : public Engine {
     info_.kind = "llama.cpp";
     info_.kv_tokens = unified_ ? plan.cells : std::int64_t{options.max_branches} * plan.context_length;
     info_.capabilities.batch_invariant = setup.settings.batch_invariant;
+    info_.capabilities.keeps_branches = store_->can_save();
+    info_.capabilities.filters_logits = true;
     info_.n_vocab = n_vocab_;
     info_.context_length = plan.context_length;
     info_.max_branches = options.max_branches;
@@ -107,6 +122,37 @@ class LlamaEngine final : public Engine {
     check_branch(branch);
     const Stopwatch watch(times_.forks);
     store_->release(branch);
+  }
+
+  std::unique_ptr<KeptBranch> keep(BranchId branch) override {
+    check_branch(branch);
+    if (!store_->can_save()) return Engine::keep(branch);
+    prepare(0);
+    const Stopwatch watch(times_.forks);
+    auto kept = std::make_unique<LlamaKeptBranch>(store_->length(branch));
+    kept->state.save(store_->context(), store_->next(branch).sequence);
+    return kept;
+  }
+
+  BranchId reopen(KeptBranch& kept, int tokens) override {
+    auto& own = dynamic_cast<LlamaKeptBranch&>(kept);
+    if (tokens < 1 || tokens > own.tokens()) {
+      throw usage_error(fmt::format("{} tokens of a branch that was kept with {}", tokens, own.tokens()));
+    }
+    check_room();
+    const BranchId branch = store_->open();
+    try {
+      prepare(own.tokens());
+      const Stopwatch watch(times_.forks);
+      const llama_seq_id sequence = store_->next(branch).sequence;
+      own.state.load(store_->context(), sequence);
+      llama_memory_seq_rm(llama_get_memory(store_->context()), sequence, tokens, -1);
+      store_->append(branch, tokens);
+    } catch (...) {
+      store_->release(branch);
+      throw;
+    }
+    return branch;
   }
 
   std::int64_t kv_tokens_of(const Footprint& footprint) const override {
@@ -295,12 +341,21 @@ class LlamaEngine final : public Engine {
       const Feed& feed = feeds[run[i].feed];
       const float* logits = llama_get_logits_ith(store_->context(), static_cast<std::int32_t>(i));
       if (logits == nullptr) throw Error("the model returned no logits");
-      rows_.push_back({.logits = {logits, static_cast<std::size_t>(n_vocab_)},
+      rows_.push_back({.logits = filtered(feed, {logits, static_cast<std::size_t>(n_vocab_)}, i),
                        .draw = feed.draw,
                        .spec = feed.spec,
                        .out = &out[run[i].feed]});
     }
     predictor_.predict(rows_);
+  }
+
+  // The logits as the feed's filter leaves them, in place `row` of a buffer.
+  std::span<const float> filtered(const Feed& feed, std::span<const float> logits, std::size_t row) {
+    if (feed.filter == nullptr) return logits;
+    if (filtered_.size() <= row) filtered_.resize(row + 1);
+    filtered_[row].assign(logits.begin(), logits.end());
+    feed.filter->apply(filtered_[row]);
+    return filtered_[row];
   }
 
   int n_vocab_;
@@ -322,6 +377,7 @@ class LlamaEngine final : public Engine {
   std::vector<bool> fed_;     // [branches]
   std::vector<int> lengths_;  // [feeds] tokens before the step
   std::vector<LogitsRow> rows_;
+  std::vector<std::vector<float>> filtered_;  // [rows][n_vocab] where a filter changes them
 };
 
 }  // namespace

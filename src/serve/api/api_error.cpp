@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "serve/api/option_fields.h"
+#include "text/ascii.h"
 #include "text/display.h"
 #include "text/utf8.h"
 
@@ -76,6 +77,12 @@ void require_method(const HttpRequest& request, std::initializer_list<std::strin
     if (method == "GET") list += ", HEAD";
   }
   throw ApiError(405, fmt::format("this path takes {}", list), {}, "method_not_allowed").with_header("Allow", list);
+}
+
+void require_json(const HttpRequest& request) {
+  const std::string_view type = request.header("content-type");
+  if (text::lower_case(text::trim(type.substr(0, type.find(';')))) == "application/json") return;
+  throw ApiError(415, "the body must be JSON: Content-Type: application/json", {}, "unsupported_media_type");
 }
 
 }  // namespace dts::serve

@@ -3,6 +3,8 @@
 #include <exception>
 #include <utility>
 
+#include "dts/answer.h"
+
 namespace dts::serve {
 
 std::string_view to_string(RunState state) {
@@ -32,7 +34,24 @@ std::shared_ptr<Search> Run::make_search() {
   TextSearchOptions text;
   text.stop = options_.text.stop;
   text.split_thinking = options_.text.split_thinking;
+  text.filter = options_.filter;
+  if (options_.tools || options_.votes_by_content) {
+    text.read_answer = [this](std::string_view said) { return answer_of(said); };
+  }
   return make_text_search(vocabulary_, options_.prompt, options_.search, std::move(text));
+}
+
+std::string Run::answer_of(std::string_view text) const {
+  ReplyText reader({options_.text.split_thinking, options_.text.opens_thinking, {}});
+  reader.feed(text);
+  reader.finish();
+  const std::string content = reader.take_content();
+  if (options_.votes_by_content) return canonical_json(content);
+  ToolReader calls(*options_.tools);
+  calls.feed(content);
+  calls.finish();
+  const std::string called = canonical_calls(calls.take_calls());
+  return called.empty() ? extract_answer(text, options_.prompt.opens_thinking) : called;
 }
 
 Job Run::job() {

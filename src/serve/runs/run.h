@@ -13,6 +13,7 @@
 #include "dts/scheduler.h"
 #include "dts/text_search.h"
 #include "question/reply_text.h"
+#include "question/tool_calls.h"
 #include "serve/runs/event_log.h"
 #include "serve/runs/listeners.h"
 #include "serve/runs/tree_events.h"
@@ -23,11 +24,14 @@ struct RunOptions {
   RunTitle title;
   ChatPrompt prompt;
   SearchOptions search;
-  double max_seconds = 0;        // 0: no limit
-  double max_queue_seconds = 0;  // 0: no limit
-  std::uint64_t owner = 0;       // whose key asked
-  ReplyTextOptions text;         // how a trajectory is read, and where it stops
-  int top_logprobs = 0;          // alternatives to keep of each token
+  double max_seconds = 0;                           // 0: no limit
+  double max_queue_seconds = 0;                     // 0: no limit
+  std::uint64_t owner = 0;                          // whose key asked
+  ReplyTextOptions text;                            // how a trajectory is read, and where it stops
+  int top_logprobs = 0;                             // alternatives to keep of each token
+  std::shared_ptr<const LogitsFilter> filter = {};  // what a trajectory may say; null: anything
+  std::optional<ToolSyntax> tools = {};             // the content may call some; trajectories that do vote by the call
+  bool votes_by_content = false;                    // the content is JSON, or follows a grammar: it is the answer
 };
 
 // A token of the text that is certain.
@@ -89,6 +93,7 @@ class Run : public std::enable_shared_from_this<Run> {
 
  private:
   std::shared_ptr<Search> make_search();
+  std::string answer_of(std::string_view text) const;
   void on_predictions(std::span<const Prediction> predictions);
   void on_event(const SearchEvent& event);
   void on_prefill(const JobProgress& progress);

@@ -100,6 +100,19 @@ TEST(HostileNeighbours, SharedTreesAreSeenByAll) {
   EXPECT_EQ(ask(scripted.service, with_key(get(path), "bert")).status, 200);
 }
 
+TEST(HostileNeighbours, PathsAreTakenWithoutTheirVersionAndWhatIsNotThereSaysWhatIs) {
+  ScriptedService scripted(ScriptedService::random(3), two_keys(), 18);
+  HttpRequest request = chat("anna", R"("max_tokens":20)");
+  request.path = "/chat/completions";
+  EXPECT_EQ(ask(scripted.service, request).status, 200);
+  EXPECT_EQ(ask(scripted.service, with_key(get("/models"), "anna")).status, 200);
+  for (const char* path : {"/v1/embeddings", "/embeddings", "/v1/nothing"}) {
+    const HttpResponse none = ask(scripted.service, with_key(post(path, "{}"), "anna"));
+    EXPECT_EQ(none.status, 404);
+    EXPECT_NE(none.body.find("/v1/chat/completions"), std::string::npos) << none.body;
+  }
+}
+
 TEST(HostileNeighbours, OneKeyCannotFillTheQueueOfTheOthers) {
   ServiceOptions options = two_keys();
   options.limits.runs = 8;
