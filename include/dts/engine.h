@@ -43,8 +43,9 @@ class KeptBranch {
 struct EngineCapabilities {
   bool honours_draws = true;     // samples by Feed::draw; else by random numbers of its own: seeds do not reproduce
   bool exact_statistics = true;  // H and VE of the whole distribution; else bounds of them (Prediction)
-  // A branch's predictions do not depend on what else is in the step, to the last bit: trees are reproducible whatever
-  // else is decoded.
+  // A search's predictions do not depend on the other searches in the step, to the last bit: trees are reproducible
+  // whatever else is decoded. (They may depend on whether the search has one row in the step or several, which is a
+  // fact of its tree. A search's rows are those of one spec.)
   bool batch_invariant = true;
   bool mixes_prompts = false;   // a step may have stretches of prompts beside single tokens; else each comes alone
   bool keeps_branches = false;  // keep() and reopen()

@@ -92,7 +92,8 @@ void EvalSession::prepare(const std::vector<EvalWork>& all, int parallel) {
   context_ = static_cast<int>(std::min<std::int64_t>(needed, most));
   truncated_ = needed > most;
   choose_branches(widest, parallel);
-  for (int i = 0; i < workers_; ++i) engines_.push_back(model().make_engine({branches_, context_}));
+  for (int i = 0; i < workers_; ++i)
+    engines_.push_back(model().make_engine({branches_, context_, /*throughput=*/true}));
   for (const EvalWork& work : all) {
     for (eval::Variant& variant : *work.variants) {
       limit_tokens(variant.options, context_);
@@ -101,7 +102,7 @@ void EvalSession::prepare(const std::vector<EvalWork>& all, int parallel) {
 }
 
 void EvalSession::choose_branches(int widest, int parallel) {
-  const auto plan = [this](int branches) { return model().plan_engine({branches, context_}); };
+  const auto plan = [this](int branches) { return model().plan_engine({branches, context_, /*throughput=*/true}); };
   const auto fits = [&](int branches) {
     try {
       const EnginePlan made = plan(branches);

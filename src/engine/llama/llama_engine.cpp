@@ -80,6 +80,7 @@ class LlamaEngine final : public Engine {
     unified_ = setup.settings.unified;
     least_rows_ = setup.settings.least_rows;
     row_multiple_ = setup.settings.row_multiple;
+    lone_rows_alone_ = setup.settings.lone_rows_alone;
     // One pool attends to all of its cells anyway; a GPU's attention skips what is masked.
     const bool by_longest = !setup.settings.unified && !impl.on_gpu;
     cutter_ = RunCutter({.evaluation = 1.25 * static_cast<double>(model.info().size_bytes) + kEvaluationBytes,
@@ -250,7 +251,14 @@ class LlamaEngine final : public Engine {
   void feed_rows(std::span<const Feed> feeds, std::span<Prediction> out) {
     prepare(1);
     order_.clear();
-    for (std::size_t i = 0; i < feeds.size(); ++i) order_.push_back({store_->next(feeds[i].branch), i});
+    for (std::size_t i = 0; i < feeds.size(); ++i) {
+      const Fed fed{store_->next(feeds[i].branch), i};
+      if (lone_rows_alone_ && is_lone(feeds, i)) {
+        step_run({&fed, 1}, feeds, out, Padding::kNone);
+      } else {
+        order_.push_back(fed);
+      }
+    }
     std::sort(order_.begin(), order_.end(),
               [](const Fed& a, const Fed& b) { return a.place.sequence < b.place.sequence; });
     // An evaluation takes consecutive sequences; there are gaps only when some branches sit out.
@@ -263,6 +271,12 @@ class LlamaEngine final : public Engine {
       step_consecutive(std::span(order_).subspan(begin, end - begin), feeds, out);
       begin = end;
     }
+  }
+
+  // The only row of its search.
+  static bool is_lone(std::span<const Feed> feeds, std::size_t index) {
+    const auto same = [&](const Feed& feed) { return feed.spec == feeds[index].spec; };
+    return std::count_if(feeds.begin(), feeds.end(), same) == 1;
   }
 
   // After an interruption: every branch as it was before the step.
@@ -317,7 +331,10 @@ class LlamaEngine final : public Engine {
     }
   }
 
-  void step_run(std::span<const Fed> run, std::span<const Feed> feeds, std::span<Prediction> out) {
+  enum class Padding { kAsPlanned, kNone };
+
+  void step_run(std::span<const Fed> run, std::span<const Feed> feeds, std::span<Prediction> out,
+                Padding padding = Padding::kAsPlanned) {
     batch_.clear();
     for (const Fed& fed : run) {
       batch_.add(feeds[fed.feed].tokens.front(), fed.place.position, fed.place.sequence, /*output=*/true);
@@ -325,7 +342,8 @@ class LlamaEngine final : public Engine {
     // Fewer rows, or rows left over, would be computed by other means, with another rounding. Padding rows want logits
     // too: the output head is computed for those rows only that do.
     padding_.clear();
-    while (batch_.size() < least_rows_ || batch_.size() % row_multiple_ != 0) {
+    const auto wanting = [&] { return batch_.size() < least_rows_ || batch_.size() % row_multiple_ != 0; };
+    while (padding == Padding::kAsPlanned && wanting()) {
       padding_.push_back(store_->padding(run.back().place.sequence, static_cast<int>(padding_.size())));
       batch_.add(/*token=*/0, padding_.back().position, padding_.back().sequence, /*output=*/true);
     }
@@ -367,6 +385,7 @@ class LlamaEngine final : public Engine {
   bool unified_ = false;
   int least_rows_ = 1;
   int row_multiple_ = 1;
+  bool lone_rows_alone_ = false;
   RunCutter cutter_;
 
   // Reused from step to step.

@@ -72,7 +72,7 @@ ggml_type parse_type(const std::string& name) {
     const char* candidate_name = ggml_type_name(candidate);
     if (candidate_name == nullptr || name != candidate_name) continue;
     const bool is_float = candidate == GGML_TYPE_F32 || candidate == GGML_TYPE_F16 || candidate == GGML_TYPE_BF16;
-    if (is_float || (ggml_is_quantized(candidate) && !ggml_quantize_requires_imatrix(candidate))) return candidate;
+    if (is_float || ggml_is_quantized(candidate)) return candidate;
   }
   throw usage_error(fmt::format("weight type '{}' is unknown; f32, f16, bf16, q8_0 and q4_0 are some there are", name));
 }
@@ -241,6 +241,7 @@ std::vector<TensorPlan> plan_tensors(const RandomModelOptions& o, const Vocabula
 void fill_rows(const TensorPlan& plan, std::uint64_t seed, std::int64_t first, std::int64_t last, char* out) {
   const std::size_t row_bytes = ggml_row_size(plan.type, plan.columns);
   std::vector<float> values(static_cast<std::size_t>(plan.columns));
+  const std::vector<float> alike(values.size(), 1.0F);  // importances: some types want them
   for (std::int64_t row = first; row < last; ++row, out += row_bytes) {
     std::uint64_t state = seed + static_cast<std::uint64_t>(row) * 0xD1342543DE82EF95ULL;
     const float scale = plan.deviation * (row == plan.emphasised_row ? plan.emphasis : 1.0F);
@@ -248,7 +249,7 @@ void fill_rows(const TensorPlan& plan, std::uint64_t seed, std::int64_t first, s
     if (plan.type == GGML_TYPE_F32) {
       std::memcpy(out, values.data(), row_bytes);
     } else {
-      ggml_quantize_chunk(plan.type, values.data(), out, 0, 1, plan.columns, nullptr);
+      ggml_quantize_chunk(plan.type, values.data(), out, 0, 1, plan.columns, alike.data());
     }
   }
 }
