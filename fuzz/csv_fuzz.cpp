@@ -11,7 +11,7 @@
 
 namespace {
 
-using dts::eval::Table;
+using dts::eval::DataTable;
 
 void put_field(std::string& out, const std::string& text) {
   out += '"';
@@ -19,7 +19,7 @@ void put_field(std::string& out, const std::string& text) {
   out += '"';
 }
 
-std::string write_csv(const Table& table) {
+std::string write_csv(const DataTable& table) {
   std::string out;
   for (std::size_t i = 0; i < table.columns.size(); ++i) {
     if (i > 0) out += ',';
@@ -43,8 +43,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     // All columns: their names are known only once they are read.
     const std::vector<std::string> names = dts::eval::read_csv(text, "fuzz", {}).present;
-    const Table first = dts::eval::read_csv(text, "fuzz", names);
-    const Table second = dts::eval::read_csv(write_csv(first), "again", names);
+    const DataTable first = dts::eval::read_csv(text, "fuzz", names);
+    const DataTable second = dts::eval::read_csv(write_csv(first), "again", names);
     if (second.rows != first.rows || second.columns.size() != first.columns.size()) std::abort();
     for (std::size_t i = 0; i < first.columns.size(); ++i) {
       if (second.columns[i].cells != first.columns[i].cells) std::abort();

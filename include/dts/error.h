@@ -38,6 +38,8 @@ class Error : public std::runtime_error {
   std::string spelled(const std::function<std::string(std::string_view option)>& spell) const;
 
  private:
+  friend std::string unspelled(const std::exception& error);
+
   Kind kind_;
   std::string text_;  // with marks around options
   std::optional<Field> field_;
@@ -47,6 +49,9 @@ class Error : public std::runtime_error {
 std::string option_name(std::string_view option);
 
 Error usage_error(const std::string& text);
+
+// What `error` says with its options still named by option_name(), to be kept and made an Error again.
+std::string unspelled(const std::exception& error);
 
 // "max_tokens is 0: it must be at least 1"; `value` as a person would write it.
 Error out_of_range(std::string_view option, std::string value, std::string expected);

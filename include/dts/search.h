@@ -19,6 +19,7 @@
 
 #include "dts/confidence.h"
 #include "dts/engine.h"
+#include "dts/error.h"
 #include "dts/method.h"
 #include "dts/prediction.h"
 #include "dts/rng.h"
@@ -170,6 +171,8 @@ class Search {
   void stop(StopReason reason, std::string error = {});
   // The same as a failure, also when a step broke off in the middle (for want of memory, say).
   void abandon(std::string error);
+  // Why it failed, for whoever spells options in its own way: the error of its outcome.
+  Error failure() const { return Error(error_); }
 
   bool done() const { return reason_ != StopReason::kRunning; }
   StopReason reason() const { return reason_; }
@@ -251,7 +254,7 @@ class Search {
   int room_ = 0;  // forks that still fit under the cap in the step being made
   bool frozen_ = false;
   StopReason reason_ = StopReason::kRunning;
-  std::string error_;
+  std::string error_;  // its options named by option_name()
   std::vector<FinishedTrace> finished_;
   Account account_;
 };

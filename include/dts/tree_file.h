@@ -51,8 +51,9 @@ struct TreeDocument {
   std::string question;  // as it was asked
   std::string prompt;    // as the model saw it, chat template applied
   std::vector<Token> prompt_tokens;
-  bool opens_thinking = false;  // the prompt ends inside an opened <think>
-  SearchOptions options;        // as they took effect
+  bool opens_thinking = false;    // the prompt ends inside an opened <think>
+  std::vector<std::string> stop;  // strings that ended trajectories (text_search.h)
+  SearchOptions options;          // as they took effect
   Tree tree;
   std::vector<SegmentText> texts;  // [tree.segments()]
   Outcome outcome;

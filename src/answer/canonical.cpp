@@ -14,12 +14,12 @@ namespace {
 
 constexpr int kMaxDepth = 8;  // of lists in lists
 
-struct Item {
+struct ListItem {
   std::string text;
   std::optional<Value> number;
 };
 
-bool before(const Item& a, const Item& b) {
+bool before(const ListItem& a, const ListItem& b) {
   if (a.number && b.number && a.number->approximate != b.number->approximate) {
     return a.number->approximate < b.number->approximate;
   }
@@ -38,7 +38,7 @@ std::string rewrite(std::string_view plain, int depth) {
   const std::optional<Parts> parts = depth < kMaxDepth ? split_parts(plain) : std::nullopt;
   if (!parts) return std::string(plain);
 
-  std::vector<Item> items;
+  std::vector<ListItem> items;
   bool all_numbers = true;
   for (const std::string_view part : parts->items) {
     std::string text = rewrite(part, depth + 1);
@@ -50,7 +50,7 @@ std::string rewrite(std::string_view plain, int depth) {
   if (parts->is_bare() || parts->is_set()) std::sort(items.begin(), items.end(), before);
   if (parts->is_set()) {
     const auto end =
-        std::unique(items.begin(), items.end(), [](const Item& a, const Item& b) { return a.text == b.text; });
+        std::unique(items.begin(), items.end(), [](const ListItem& a, const ListItem& b) { return a.text == b.text; });
     items.erase(end, items.end());
   }
   std::string out;

@@ -36,6 +36,11 @@ std::string Error::spelled(const std::function<std::string(std::string_view opti
 
 std::string option_name(std::string_view option) { return kMark + std::string(option) + kMark; }
 
+std::string unspelled(const std::exception& error) {
+  const auto* known = dynamic_cast<const Error*>(&error);
+  return known != nullptr ? known->text_ : error.what();
+}
+
 Error usage_error(const std::string& text) { return Error(text, Error::Kind::kUsage); }
 
 Error out_of_range(std::string_view option, std::string value, std::string expected) {

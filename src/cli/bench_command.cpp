@@ -41,10 +41,10 @@ std::vector<int> parse_list(const std::string& flag, const std::string& text, in
 }
 
 // Thrown to leave the benchmark after a Ctrl-C, by way of what cleans up.
-struct Interrupted {};
+struct BenchInterrupted {};
 
 void stop_if_interrupted() {
-  if (Interrupt::requested()) throw Interrupted();
+  if (Interrupt::requested()) throw BenchInterrupted();
 }
 
 // A model of random weights exists as a file only until it is loaded.
@@ -223,7 +223,7 @@ void add_bench_command(CLI::App& app, int& exit_code) {
     const Interrupt interrupt;
     try {
       exit_code = bench(*flags);
-    } catch (const Interrupted&) {
+    } catch (const BenchInterrupted&) {
       print_error("interrupted");
       exit_code = kExitInterrupted;
     }

@@ -13,11 +13,11 @@
 #include "cli/arguments.h"
 #include "cli/builtin_model.h"
 #include "cli/commands.h"
+#include "cli/decoding_flags.h"
 #include "cli/eval_output.h"
 #include "cli/eval_session.h"
 #include "cli/interrupt.h"
 #include "cli/model_options.h"
-#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/terminal.h"
 #include "dts/error.h"
@@ -155,19 +155,19 @@ std::vector<eval::Variant> make_variants(const EvalFlags& flags, const Model& mo
 }
 
 // One dataset with what is to be done on it.
-struct Part {
+struct DatasetPart {
   eval::Dataset dataset;
   std::vector<eval::PlannedVariant> plan;
   std::vector<eval::Variant> variants;
 };
 
 // Settings are settled before anything is decoded: a change is refused at once. Returns the rows to be made.
-std::size_t settle(const EvalFlags& flags, const EvalSession& session, const std::vector<Part>& parts,
+std::size_t settle(const EvalFlags& flags, const EvalSession& session, const std::vector<DatasetPart>& parts,
                    eval::Store& store) {
   const std::string source = sampling_source(flags.decoding, session.model().recommended_sampling().source);
   std::size_t to_make = 0;
   std::string text;
-  for (const Part& part : parts) {
+  for (const DatasetPart& part : parts) {
     const std::string dataset(part.dataset.info.name);
     std::vector<PlanLine> lines;
     for (std::size_t i = 0; i < part.variants.size(); ++i) {
@@ -192,9 +192,9 @@ std::size_t settle(const EvalFlags& flags, const EvalSession& session, const std
   return to_make;
 }
 
-std::size_t missing_rows(const EvalSession& session, const std::vector<Part>& parts, const eval::Store& store) {
+std::size_t missing_rows(const EvalSession& session, const std::vector<DatasetPart>& parts, const eval::Store& store) {
   std::size_t missing = 0;
-  for (const Part& part : parts) {
+  for (const DatasetPart& part : parts) {
     for (const eval::Variant& variant : part.variants) {
       for (const std::uint64_t seed : variant.seeds) {
         for (const eval::Question& question : part.dataset.questions) {
@@ -208,14 +208,14 @@ std::size_t missing_rows(const EvalSession& session, const std::vector<Part>& pa
 }
 
 int evaluate(EvalFlags& flags) {
-  checked_search(flags.decoding);
+  flags.decoding.search();
   if (flags.datasets.empty()) flags.datasets = {{"nano-bench", {}}};
   if (flags.datasets.size() > 1 && !flags.data.empty()) {
     throw usage_error("--data goes with one dataset; for several it is --dataset NAME=FILE,NAME=FILE");
   }
-  std::vector<Part> parts;
+  std::vector<DatasetPart> parts;
   for (const DatasetSource& source : flags.datasets) {
-    Part part{load_questions(flags, source), plan_of(flags, source.name), {}};
+    DatasetPart part{load_questions(flags, source), plan_of(flags, source.name), {}};
     // Whatever is wrong with a method is said before a model is loaded.
     for (const eval::PlannedVariant& planned : part.plan) {
       eval::parse_variant(planned.spec, flags.decoding);
@@ -227,7 +227,7 @@ int evaluate(EvalFlags& flags) {
   const Interrupt interrupt;
   EvalSession session(flags.model, flags.workers);
   std::vector<EvalWork> all;
-  for (Part& part : parts) {
+  for (DatasetPart& part : parts) {
     part.variants = make_variants(flags, session.model(), part.plan);
     all.push_back({&part.dataset, &part.variants});
   }
@@ -241,7 +241,7 @@ int evaluate(EvalFlags& flags) {
   {
     ProgressLine line(terminal, to_make, !flags.json);
     const auto show = [&line](const eval::Row& row) { line.show(row); };
-    for (const Part& part : parts) {
+    for (const DatasetPart& part : parts) {
       finished = finished && session.run(part.dataset, part.variants, flags.out, show);
     }
   }
@@ -336,7 +336,7 @@ void add_eval_command(CLI::App& app, int& exit_code) {
   });
   add_value(*command, "--parallel", "N", "branches at once over all questions (default: up to 192, as memory allows)",
             [flags](const std::string& text) {
-              flags->parallel = static_cast<int>(parse_integer("--parallel", text, 1, kMostBranches));
+              flags->parallel = static_cast<int>(parse_integer("--parallel", text, 1, std::numeric_limits<int>::max()));
             });
   add_value(
       *command, "--workers", "N", "engines side by side (default: one; for a tiny model one per core)",

@@ -111,6 +111,9 @@ void EvalSession::choose_branches(int widest, int parallel) {
       return false;
     }
   };
+  const int most = model().info().most_branches;
+  if (most > 0 && parallel > most)
+    throw out_of_range("parallel", fmt::format("{}", parallel), fmt::format("at most {}", most));
   if (parallel > 0) {
     branches_ = std::max(parallel, widest);
   } else {

@@ -44,7 +44,7 @@ StyledLine section(std::string_view name, std::string_view right, int width) {
   return line;
 }
 
-Lines title_lines(const RunTitle& title, const RunState& state, int width, const Glyphs& glyphs) {
+Lines title_lines(const FrameTitle& title, const FrameState& state, int width, const Glyphs& glyphs) {
   const std::string clock = state.stopping ? "stopping" : seconds(state.elapsed);
   const int room = width - 2 * kMargin - display_width(clock) - 2;
   const std::string separator = fmt::format(" {} ", glyphs.separator);
@@ -57,7 +57,7 @@ Lines title_lines(const RunTitle& title, const RunState& state, int width, const
   return lines;
 }
 
-Lines count_lines(const RunTitle& title, const RunState& state, int width, const Glyphs& glyphs) {
+Lines count_lines(const FrameTitle& title, const FrameState& state, int width, const Glyphs& glyphs) {
   const Snapshot& s = state.snapshot;
   const Account& a = s.account;
   const std::string progress = fmt::format("step {}, {}", grouped(s.step), counted(a.branch_events, "decision"));
@@ -129,7 +129,7 @@ Lines tree_lines(const Outline& outline, int width, int rows, const Glyphs& glyp
   return lines;
 }
 
-StyledLine prefill_line(const RunState& state, int width, const Glyphs& glyphs) {
+StyledLine prefill_line(const FrameState& state, int width, const Glyphs& glyphs) {
   StyledLine line = indented().add("reading the prompt ", Style::kDim);
   line.add(bar(state.prefilled, state.prompt, std::clamp(width - line.width() - 24, 4, 48), glyphs), Style::kGreen);
   return line.add(fmt::format(" {} of {} tokens", grouped(state.prefilled), grouped(state.prompt)), Style::kDim);
@@ -172,7 +172,7 @@ std::vector<StyledLine> vote_lines(const std::vector<AnswerCount>& votes, int wi
   return lines;
 }
 
-std::vector<StyledLine> compose_frame(const RunTitle& title, const RunState& state, TerminalSize size,
+std::vector<StyledLine> compose_frame(const FrameTitle& title, const FrameState& state, TerminalSize size,
                                       const Glyphs& glyphs) {
   const int width = size.columns;
   Lines lines = title_lines(title, state, width, glyphs);

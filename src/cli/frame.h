@@ -14,7 +14,7 @@
 namespace dts::cli {
 
 // What does not change during a run. Texts are printable and one line.
-struct RunTitle {
+struct FrameTitle {
   std::string model;
   std::string method;
   std::string settings;  // "K 3 · cap 48 · votes 8 · seed 0"
@@ -24,7 +24,7 @@ struct RunTitle {
   int wanted = 1;  // trajectories that are to finish
 };
 
-struct RunState {
+struct FrameState {
   int prefilled = 0;  // prompt tokens in the engine
   int prompt = 0;
   bool decoding = false;  // `snapshot` holds something
@@ -38,7 +38,7 @@ struct RunState {
 std::string bar(double value, double total, int width, const text::Glyphs& glyphs);
 
 // At most size.rows lines of at most size.columns cells.
-std::vector<text::StyledLine> compose_frame(const RunTitle& title, const RunState& state, TerminalSize size,
+std::vector<text::StyledLine> compose_frame(const FrameTitle& title, const FrameState& state, TerminalSize size,
                                             const text::Glyphs& glyphs);
 
 // The votes as bars of all that finished, one line an answer, the leading one first; at most `max_rows`.

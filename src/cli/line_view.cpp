@@ -26,7 +26,7 @@ class SilentView : public View {
 
 class LineView : public View {
  public:
-  explicit LineView(const RunTitle& title) {
+  explicit LineView(const FrameTitle& title) {
     line(fmt::format("{}: {}, {}, {}", title.model, title.method, title.settings, title.sampling));
   }
 
@@ -64,6 +64,6 @@ class LineView : public View {
 }  // namespace
 
 std::unique_ptr<View> make_silent_view() { return std::make_unique<SilentView>(); }
-std::unique_ptr<View> make_line_view(const RunTitle& title) { return std::make_unique<LineView>(title); }
+std::unique_ptr<View> make_line_view(const FrameTitle& title) { return std::make_unique<LineView>(title); }
 
 }  // namespace dts::cli

@@ -38,7 +38,7 @@ double since(Clock::time_point start) { return std::chrono::duration<double>(Clo
 
 class LiveView : public View {
  public:
-  LiveView(RunTitle title, const Terminal& terminal)
+  LiveView(FrameTitle title, const Terminal& terminal)
       : title_(std::move(title)), terminal_(terminal), painter_([this] { paint_loop(); }) {}
 
   ~LiveView() override { close(); }
@@ -79,7 +79,7 @@ class LiveView : public View {
     if (changed_.wait_for(lock, kPatience, [this] { return closing_; })) return;
     enter();
     while (!closing_) {
-      RunState state = state_;
+      FrameState state = state_;
       lock.unlock();
       wanted_.store(true, std::memory_order_release);
       state.elapsed = since(start_);
@@ -100,7 +100,7 @@ class LiveView : public View {
   }
 
   // Unique tokens a second over the last few seconds.
-  double rate(const RunState& state) {
+  double rate(const FrameState& state) {
     if (!state.decoding) return 0;
     const auto now = Clock::now();
     history_.push_back({now, state.snapshot.account.unique_tokens});
@@ -110,7 +110,7 @@ class LiveView : public View {
   }
 
   // Sends the lines that differ from those already on the screen.
-  void paint(const RunState& state) {
+  void paint(const FrameState& state) {
     if (Interrupt::take_resumed()) enter();
     const TerminalSize size = terminal_.size();
     std::string out = kFrameBegin;
@@ -140,14 +140,14 @@ class LiveView : public View {
     }
   }
 
-  const RunTitle title_;
+  const FrameTitle title_;
   const Terminal terminal_;
   const Clock::time_point start_ = Clock::now();
   std::atomic<bool> wanted_{true};  // the painter would like a new snapshot
 
   std::mutex mutex_;  // guards state_, closing_
   std::condition_variable changed_;
-  RunState state_;
+  FrameState state_;
   bool closing_ = false;
 
   // The painter's own.
@@ -164,7 +164,7 @@ class LiveView : public View {
 
 }  // namespace
 
-std::unique_ptr<View> make_live_view(const RunTitle& title, const Terminal& terminal) {
+std::unique_ptr<View> make_live_view(const FrameTitle& title, const Terminal& terminal) {
   return std::make_unique<LiveView>(title, terminal);
 }
 

@@ -27,36 +27,36 @@ using namespace text;
 
 namespace report = eval::report;
 
-enum class Format { kByName, kHtml, kMarkdown, kCsv, kJson };
+enum class ReportFormat { kByName, kHtml, kMarkdown, kCsv, kJson };
 
 struct ReportFlags {
   std::vector<std::string> files;
   std::string output = "-";
-  Format format = Format::kByName;
+  ReportFormat format = ReportFormat::kByName;
   report::LayoutOptions layout;
   bool check = false;
 };
 
 // What the output's name says, else Markdown: it reads well on a terminal.
-Format format_of(const ReportFlags& flags) {
-  if (flags.format != Format::kByName) return flags.format;
+ReportFormat format_of(const ReportFlags& flags) {
+  if (flags.format != ReportFormat::kByName) return flags.format;
   const std::string extension = std::filesystem::path(flags.output).extension().string();
-  if (extension == ".html" || extension == ".htm") return Format::kHtml;
-  if (extension == ".csv") return Format::kCsv;
-  if (extension == ".json") return Format::kJson;
-  return Format::kMarkdown;
+  if (extension == ".html" || extension == ".htm") return ReportFormat::kHtml;
+  if (extension == ".csv") return ReportFormat::kCsv;
+  if (extension == ".json") return ReportFormat::kJson;
+  return ReportFormat::kMarkdown;
 }
 
-std::string render(const report::Report& made, Format format) {
+std::string render(const report::Report& made, ReportFormat format) {
   switch (format) {
-    case Format::kHtml:
+    case ReportFormat::kHtml:
       return to_html(made);
-    case Format::kMarkdown:
+    case ReportFormat::kMarkdown:
       return to_markdown(made);
-    case Format::kCsv:
+    case ReportFormat::kCsv:
       return to_csv(made);
-    case Format::kJson:
-    case Format::kByName:
+    case ReportFormat::kJson:
+    case ReportFormat::kByName:
       break;
   }
   return to_json(made);
@@ -108,10 +108,12 @@ void add_report_command(CLI::App& app, int& exit_code) {
   command->add_option("files", flags->files, "results of dts eval")->type_name("FILE...");
   add_value(*command, "-o,--output", "FILE", "where to write it (default -: standard output)",
             [flags](const std::string& text) { flags->output = text; });
-  add_choice<Format>(
-      *command, "--format", flags->format,
-      {{"html", Format::kHtml}, {"md", Format::kMarkdown}, {"csv", Format::kCsv}, {"json", Format::kJson}},
-      "what to write (default: as the output's name says, else md)");
+  add_choice<ReportFormat>(*command, "--format", flags->format,
+                           {{"html", ReportFormat::kHtml},
+                            {"md", ReportFormat::kMarkdown},
+                            {"csv", ReportFormat::kCsv},
+                            {"json", ReportFormat::kJson}},
+                           "what to write (default: as the output's name says, else md)");
   command
       ->add_option_function<std::vector<std::string>>(
           "--case",

@@ -12,14 +12,15 @@
 
 #include "cli/arguments.h"
 #include "cli/commands.h"
+#include "cli/decoding_flags.h"
 #include "cli/example.h"
 #include "cli/interrupt.h"
 #include "cli/model_loader.h"
 #include "cli/model_options.h"
-#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/prompt_source.h"
 #include "cli/run_report.h"
+#include "cli/spelling.h"
 #include "cli/view.h"
 #include "dts/answer.h"
 #include "dts/error.h"
@@ -43,6 +44,7 @@ struct RunFlags {
   std::optional<int> example;
   std::string system;
   bool raw = false;
+  std::vector<std::string> stop;
   ModelFlags model;
   DecodingOptions decoding;
   bool json = false;
@@ -169,9 +171,9 @@ void print_facts(const ModelInfo& model, const EnginePlan& plan) {
                            grouped(model.training_context), plan.description));
 }
 
-RunTitle make_title(const ModelInfo& model, const SearchOptions& options, const std::string& question,
-                    const Glyphs& glyphs) {
-  RunTitle title;
+FrameTitle make_title(const ModelInfo& model, const SearchOptions& options, const std::string& question,
+                      const Glyphs& glyphs) {
+  FrameTitle title;
   title.model = one_line(model.name);
   title.method = options.method.name;
   title.settings = describe_settings(options, glyphs);
@@ -184,7 +186,7 @@ RunTitle make_title(const ModelInfo& model, const SearchOptions& options, const 
   return title;
 }
 
-std::unique_ptr<View> choose_view(const RunFlags& flags, const RunTitle& title, const Terminal& terminal) {
+std::unique_ptr<View> choose_view(const RunFlags& flags, const FrameTitle& title, const Terminal& terminal) {
   if (flags.quiet || flags.json) return make_silent_view();
   return terminal.interactive ? make_live_view(title, terminal) : make_line_view(title);
 }
@@ -192,15 +194,15 @@ std::unique_ptr<View> choose_view(const RunFlags& flags, const RunTitle& title, 
 // Decodes to the end, or until a first Ctrl-C. Of the document, the model, the question and the time to load are left
 // to the caller.
 TreeDocument decode(Engine& engine, const Vocabulary& vocabulary, const ChatPrompt& prompt,
-                    const SearchOptions& options, double max_seconds, View& view) {
-  const std::shared_ptr<Search> search = make_text_search(vocabulary, prompt, options);
+                    const SearchOptions& options, const RunFlags& flags, View& view) {
+  const std::shared_ptr<Search> search = make_text_search(vocabulary, prompt, options, {.stop = flags.stop});
   Snapshotter snapshotter(*search, vocabulary);
   search->on_event = [&](const SearchEvent& event) { snapshotter.on_event(event); };
 
   JobTimes wall;
   Job job;
   job.search = search;
-  job.max_seconds = max_seconds;
+  job.max_seconds = flags.decoding.max_seconds;
   job.on_prefill = [&](const JobProgress& progress) { view.prefilling(progress.prefilled, progress.prompt); };
   job.on_done = [&](const JobTimes& times) { wall = times; };
 
@@ -219,6 +221,8 @@ TreeDocument decode(Engine& engine, const Vocabulary& vocabulary, const ChatProm
   const EngineTimes after = engine.times();
 
   TreeDocument document = document_of(*search, vocabulary, prompt, engine.info(), wall);
+  document.stop = flags.stop;
+  if (search->outcome().reason == StopReason::kFailed) document.outcome.error = search->failure().spelled(flag_of);
   document.times.model = after.model - before.model;
   document.times.statistics = after.statistics - before.statistics;
   document.times.forks = after.forks - before.forks;
@@ -261,7 +265,10 @@ int print_result(const RunFlags& flags, const std::optional<Example>& example, c
 }
 
 int run(const RunFlags& flags) {
-  SearchOptions options = checked_search(flags.decoding);
+  flags.decoding.search();  // what is wrong with it is said before a model is loaded
+  for (const std::string& text : flags.stop) {
+    if (text.empty()) throw usage_error("--stop is '': it must have at least one character");
+  }
   check_writable(flags.save_tree);
   const std::optional<Example> example = choose_example(flags);
   const std::string question = example ? example->question : read_prompt(flags.prompt);
@@ -275,6 +282,7 @@ int run(const RunFlags& flags) {
     return kExitUnfinished;
   }
   const Model& model = **loaded;
+  SearchOptions options = checked_search(flags.decoding, model.info().most_branches);
   options.sampling = flags.decoding.sampling(model.recommended_sampling().options);
 
   const ChatPrompt prompt = make_prompt(flags, question, model.vocabulary());
@@ -298,9 +306,9 @@ int run(const RunFlags& flags) {
   note_short_context(flags, model.info(), plan, room, options.max_tokens);
   limit_tokens(options, room);
 
-  const RunTitle title = make_title(model.info(), options, question, glyphs(terminal.unicode));
+  const FrameTitle title = make_title(model.info(), options, question, glyphs(terminal.unicode));
   const std::unique_ptr<View> view = choose_view(flags, title, terminal);
-  TreeDocument document = decode(*engine, model.vocabulary(), prompt, options, flags.decoding.max_seconds, *view);
+  TreeDocument document = decode(*engine, model.vocabulary(), prompt, options, flags, *view);
   view->close();
   document.model = model.info().name;
   document.question = question;
@@ -335,6 +343,9 @@ void add_run_command(CLI::App& app, int& exit_code) {
       ->default_str("1");
   add_value(*command, "--system", "TEXT", "system message", [flags](const std::string& text) { flags->system = text; });
   command->add_flag("--raw", flags->raw, "give the model the prompt as it is, without its chat template");
+  command->add_option("--stop", flags->stop, "end a trajectory where its answer comes to this text; may be given again")
+      ->type_name("TEXT")
+      ->allow_extra_args(false);
   add_model_options(*command, flags->model);
   add_decoding_options(*command, flags->decoding);
 

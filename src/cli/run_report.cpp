@@ -7,6 +7,7 @@
 #include "cli/skeleton.h"
 #include "draw/labels.h"
 #include "dts/answer.h"
+#include "question/reply_text.h"
 #include "text/display.h"
 #include "text/glyphs.h"
 #include "text/numbers.h"
@@ -22,7 +23,13 @@ constexpr int kNameWidth = 11;
 
 std::string best_text(const TreeDocument& document) {
   const SegmentId leaf = document.outcome.best_leaf;
-  return leaf == kNoSegment ? std::string() : trajectory_text(document, leaf);
+  if (leaf == kNoSegment) return {};
+  std::string text = trajectory_text(document, leaf);
+  if (document.stop.empty()) return text;
+  ReplyText reader({true, document.opens_thinking, document.stop});
+  reader.feed(text);
+  reader.finish();
+  return std::string(reader.kept());
 }
 
 std::string_view trimmed(std::string_view text) {

@@ -7,16 +7,17 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <sstream>
 
 #include "cli/arguments.h"
 #include "cli/commands.h"
+#include "cli/decoding_flags.h"
 #include "cli/interrupt.h"
 #include "cli/model_loader.h"
 #include "cli/model_options.h"
-#include "cli/options.h"
 #include "cli/output.h"
 #include "dts/error.h"
 #include "dts/llama.h"
@@ -94,14 +95,15 @@ struct Capacity {
   int branches = 0;  // of one request
 };
 
-Capacity plan_capacity(ServeFlags& flags) {
+// `most_branches`: what one engine of the model can keep.
+Capacity plan_capacity(ServeFlags& flags, int most_branches) {
   BranchRule& branch = flags.decoding.numbers.branch;
-  const int most = flags.parallel.value_or(kMostBranches);
+  const int most = flags.parallel.value_or(most_branches);
   const int allowed = std::min(most, flags.limit_branches.value_or(most));
   // What was not asked for gives way.
   if (!flags.fixed_max_branches) branch.max_branches = std::min(branch.max_branches, allowed);
   if (!flags.fixed_samples) flags.decoding.numbers.samples = std::min(flags.decoding.numbers.samples, allowed);
-  const SearchOptions defaults = checked_search(flags.decoding);  // throws for what is wrong without knowing the model
+  const SearchOptions defaults = checked_search(flags.decoding, most_branches);
   const int wanted = defaults.method.max_live();
   if (wanted > allowed) {
     throw usage_error(fmt::format("{} may have {} branches (--max-branches, --votes, --samples), but {} is {}",
@@ -109,9 +111,9 @@ Capacity plan_capacity(ServeFlags& flags) {
                                   allowed));
   }
   // By default two questions of the default method fit at once.
-  flags.limits.small_lane = std::min(flags.limits.small_lane, kMostBranches - flags.parallel.value_or(wanted));
-  const int possible = kMostBranches - flags.limits.small_lane;
-  const int parallel = std::min(possible, flags.parallel.value_or(std::max(2 * wanted, 48)));
+  int& small_lane = flags.limits.small_lane;
+  small_lane = std::clamp(most_branches - flags.parallel.value_or(wanted), 0, small_lane);
+  const int parallel = flags.parallel.value_or(std::min(most_branches - small_lane, std::max(2 * wanted, 48)));
   return {parallel, std::min(parallel, allowed)};
 }
 
@@ -139,7 +141,7 @@ void shut_down(const ServeFlags& flags, const serve::EndSignals& signals, serve:
 
 int run(ServeFlags& flags) {
   check_access(flags);
-  const Capacity capacity = plan_capacity(flags);
+  plan_capacity(flags, std::numeric_limits<int>::max());  // what no model could do is said before one is loaded
   spdlog::set_default_logger(spdlog::stderr_color_mt("dts"));
   spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %^%l%$ %v");
 
@@ -153,6 +155,7 @@ int run(ServeFlags& flags) {
     return kExitUnfinished;
   }
   const Model& model = **loaded;
+  const Capacity capacity = plan_capacity(flags, model.info().most_branches);
   const std::unique_ptr<Engine> engine = model.make_engine(
       {.max_branches = capacity.parallel + flags.limits.small_lane, .context_length = flags.model.context_size});
 

@@ -18,7 +18,7 @@ using namespace text;
 constexpr int kMaxLabel = 14;  // cells an answer may take beside its leaf
 constexpr int kGap = 3;        // cells between two decisions, where there is room
 
-struct Cell {
+struct Square {
   std::string_view glyph = " ";
   Style style = Style::kPlain;
 };
@@ -62,9 +62,9 @@ std::size_t rank(const OutlineSegment& leaf) {
 
 // From positions to columns: linear, but decisions that lie close together are pulled apart as far as there is room, or
 // the first hundred tokens of a long trajectory, where most decisions are, would share one column.
-class Scale {
+class ColumnScale {
  public:
-  Scale(std::vector<int> decisions, int last, int columns) {
+  ColumnScale(std::vector<int> decisions, int last, int columns) {
     std::sort(decisions.begin(), decisions.end());
     decisions.erase(std::unique(decisions.begin(), decisions.end()), decisions.end());
     while (!decisions.empty() && decisions.back() >= last) decisions.pop_back();
@@ -131,8 +131,8 @@ class Drawing {
     assign_rows();
     int label_width = 0;
     for (const SegmentId leaf : leaves_) label_width = std::max(label_width, display_width(label(leaf)));
-    const Scale scale(decisions_, last_, std::max(4, width - label_width - 2));
-    grid_.assign(leaves_.size(), std::vector<Cell>(static_cast<std::size_t>(width)));
+    const ColumnScale scale(decisions_, last_, std::max(4, width - label_width - 2));
+    grid_.assign(leaves_.size(), std::vector<Square>(static_cast<std::size_t>(width)));
     draw_segments(scale);
     draw_forks(scale);
     return draw_tips(scale);
@@ -182,7 +182,7 @@ class Drawing {
     return at(id).state == SegmentState::kSplit ? Style::kPlain : style_of(at(id).state);
   }
 
-  void draw_segments(const Scale& scale) {
+  void draw_segments(const ColumnScale& scale) {
     for (std::size_t id = 0; id < row_.size(); ++id) {
       if (row_[id] == kHidden) continue;
       const OutlineSegment& s = outline_.segments[id];
@@ -193,7 +193,7 @@ class Drawing {
     }
   }
 
-  void draw_forks(const Scale& scale) {
+  void draw_forks(const ColumnScale& scale) {
     for (std::size_t id = 0; id < row_.size(); ++id) {
       const std::vector<SegmentId>& children = children_[id];
       if (children.size() < 2) continue;
@@ -203,7 +203,7 @@ class Drawing {
       for (std::size_t i = children.size() - 1; i-- > 0;) {  // the first child, which is last, goes straight on
         const int row = row_[index(children[i])];
         for (int r = above + 1; r < row; ++r) {
-          Cell& cell = grid_[index(r)][column];
+          Square& cell = grid_[index(r)][column];
           if (cell.glyph == " ") cell = {glyphs_.vertical, Style::kPlain};
         }
         grid_[index(row)][column] = {i == 0 ? glyphs_.corner : glyphs_.tee_right, line_style(children[i])};
@@ -212,14 +212,14 @@ class Drawing {
     }
   }
 
-  std::vector<StyledLine> draw_tips(const Scale& scale) {
+  std::vector<StyledLine> draw_tips(const ColumnScale& scale) {
     std::vector<StyledLine> lines(grid_.size());
     for (const SegmentId leaf : leaves_) {
       const OutlineSegment& s = at(leaf);
       StyledLine& line = lines[index(row_[index(leaf)])];
       const int tip = std::max(scale.column(s.end), scale.column(s.start) + (s.parent == kNoSegment ? 0 : 1));
       for (int c = 0; c < tip; ++c) {
-        const Cell& cell = grid_[index(row_[index(leaf)])][index(c)];
+        const Square& cell = grid_[index(row_[index(leaf)])][index(c)];
         line.add(cell.glyph, cell.style);
       }
       line.add(tip_of(s.state, glyphs_), style_of(s.state));
@@ -237,7 +237,7 @@ class Drawing {
   std::vector<int> decisions_;                    // positions where shown segments split
   int max_label_ = 0;                             // cells
   int last_ = 1;                                  // the largest position shown
-  std::vector<std::vector<Cell>> grid_;           // [rows][columns]
+  std::vector<std::vector<Square>> grid_;         // [rows][columns]
 };
 
 }  // namespace

@@ -15,11 +15,11 @@
 namespace dts::cli {
 namespace {
 
-enum class Format { kText, kDot, kSvg, kHtml, kJson };
+enum class TreeFormat { kText, kDot, kSvg, kHtml, kJson };
 
 struct TreeFlags {
   std::string file;
-  Format format = Format::kText;
+  TreeFormat format = TreeFormat::kText;
   std::string output = "-";
   bool no_colour = false;
 };
@@ -36,15 +36,15 @@ std::string draw_for_terminal(const TreeDocument& document, const TreeFlags& fla
 
 std::string draw(const TreeDocument& document, const TreeFlags& flags) {
   switch (flags.format) {
-    case Format::kText:
+    case TreeFormat::kText:
       return draw_for_terminal(document, flags);
-    case Format::kDot:
+    case TreeFormat::kDot:
       return draw_dot(document);
-    case Format::kSvg:
+    case TreeFormat::kSvg:
       return draw_svg(document);
-    case Format::kHtml:
+    case TreeFormat::kHtml:
       return draw_html(document);
-    case Format::kJson:
+    case TreeFormat::kJson:
       break;
   }
   return to_json_text(document);
@@ -61,13 +61,13 @@ void add_tree_command(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<TreeFlags>();
   add_value(*command, "file", "FILE", "the tree to draw; - is standard input",
             [flags](const std::string& text) { flags->file = text; });
-  add_choice<Format>(*command, "--format", flags->format,
-                     {{"text", Format::kText},
-                      {"dot", Format::kDot},
-                      {"svg", Format::kSvg},
-                      {"html", Format::kHtml},
-                      {"json", Format::kJson}},
-                     "what to draw it as (default text)");
+  add_choice<TreeFormat>(*command, "--format", flags->format,
+                         {{"text", TreeFormat::kText},
+                          {"dot", TreeFormat::kDot},
+                          {"svg", TreeFormat::kSvg},
+                          {"html", TreeFormat::kHtml},
+                          {"json", TreeFormat::kJson}},
+                         "what to draw it as (default text)");
   add_value(*command, "-o,--output", "FILE", "where to draw it (default -: standard output)",
             [flags](const std::string& text) { flags->output = text; });
   command->add_flag("--no-color", flags->no_colour, "no colours, even on a terminal");

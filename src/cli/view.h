@@ -27,8 +27,8 @@ class View {
 
 std::unique_ptr<View> make_silent_view();
 // To standard error.
-std::unique_ptr<View> make_line_view(const RunTitle& title);
+std::unique_ptr<View> make_line_view(const FrameTitle& title);
 // `terminal` must be interactive.
-std::unique_ptr<View> make_live_view(const RunTitle& title, const Terminal& terminal);
+std::unique_ptr<View> make_live_view(const FrameTitle& title, const Terminal& terminal);
 
 }  // namespace dts::cli

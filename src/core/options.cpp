@@ -10,7 +10,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "core/names.h"
+#include "core/words.h"
 #include "dts/error.h"
 
 namespace dts {
@@ -104,7 +104,7 @@ void set(Options& options, const OptionValue& value) {
 }
 
 // Entries, and where each has its value: a lambda that finds the member in a struct, const or not.
-class Table {
+class OptionTable {
  public:
   void add(const OptionInfo& info) { entries_.push_back(info); }
 
@@ -147,7 +147,7 @@ using enum OptionGroup;
 using enum OptionType;
 
 std::vector<OptionInfo> make_table() {
-  Table table;
+  OptionTable table;
   const auto at_least = [](double least) { return OptionRange{.least = least, .most = kMostInt}; };
   constexpr OptionRange kShare = {.least = 0, .most = 1};
 

@@ -258,7 +258,7 @@ void Scheduler::prefilled(Running& running) {
     running.started = Clock::now();
     if (!running.done()) running.search().begin();
   } catch (const std::exception& error) {
-    running.search().abandon(error.what());
+    running.search().abandon(unspelled(error));
   }
 }
 
@@ -292,7 +292,7 @@ void Scheduler::absorb(Running& running) {
   try {
     search.absorb(std::span(predictions_).subspan(running.first_feed, search.plan().feeds.size()));
   } catch (const std::exception& error) {
-    search.abandon(error.what());
+    search.abandon(unspelled(error));
   }
 }
 
@@ -307,7 +307,7 @@ void Scheduler::step_all() {
       members_.push_back(&running);
     } catch (const std::exception& error) {
       feeds_.resize(feeds);
-      running.search().stop(StopReason::kFailed, error.what());
+      running.search().stop(StopReason::kFailed, unspelled(error));
     }
   };
   if (Running* prompt = next_to_prefill()) {
@@ -356,7 +356,7 @@ Scheduler::Evaluation Scheduler::evaluate(std::span<Running* const> members) {
     made = Evaluation::kInterrupted;
   } catch (const std::exception& error) {
     made = Evaluation::kFailed;
-    for (Running* running : members) running->search().stop(StopReason::kFailed, error.what());
+    for (Running* running : members) running->search().stop(StopReason::kFailed, unspelled(error));
   }
   interrupted_ = made == Evaluation::kInterrupted;
   const std::scoped_lock lock(mutex_);

@@ -364,7 +364,7 @@ void Search::heed(Callback callback) {
     callback();
     return;
   } catch (const std::exception& error) {
-    if (!callback_error_) callback_error_ = error.what();
+    if (!callback_error_) callback_error_ = unspelled(error);
   } catch (...) {
     if (!callback_error_) callback_error_ = "a callback failed";
   }
@@ -488,7 +488,7 @@ Account Search::account() const {
 Outcome Search::outcome() const {
   Outcome outcome;
   outcome.reason = reason_;
-  outcome.error = error_;
+  outcome.error = failure().what();
   outcome.finished = finished_;
   outcome.votes = count_votes(ballots());
   outcome.confidence_bar = bar_;

@@ -4,7 +4,7 @@
 
 #include <cmath>
 
-#include "core/names.h"
+#include "core/words.h"
 #include "text/display.h"
 #include "text/numbers.h"
 

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "core/names.h"
+#include "core/words.h"
 #include "dts/error.h"
 #include "dts/options.h"
 #include "json/field.h"
@@ -219,6 +219,9 @@ TreeDocument tree_from_json(const nlohmann::json& json, const std::string& name)
   document.prompt = root["prompt"]["text"].string();
   root["prompt"]["tokens"].each([&](const JsonField& token) { document.prompt_tokens.push_back(token.whole(0)); });
   document.opens_thinking = root["prompt"]["opens_thinking"].boolean();
+  if (const auto stop = root["prompt"]["stop"]; !stop.absent()) {
+    for (std::size_t i = 0; i < stop.size(); ++i) document.stop.push_back(stop.item(i).string());
+  }
   document.options = read_options(root);
   read_segments(root["segments"], document, name);
   document.outcome = read_outcome(root, document.tree);

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/names.h"
+#include "core/words.h"
 #include "dts/options.h"
 #include "json/option_json.h"
 #include "text/utf8.h"
@@ -170,6 +170,7 @@ ordered_json head_json(const TreeDocument& document) {
   json["prompt"]["text"] = text_json(document.prompt);
   json["prompt"]["tokens"] = document.prompt_tokens;
   json["prompt"]["opens_thinking"] = document.opens_thinking;
+  for (const std::string& text : document.stop) json["prompt"]["stop"].push_back(text_json(text));
   put_options(json, document.options);
   json["top_k"] = document.options.top_k;
   json["winner"] = outcome.winner ? ordered_json(*outcome.winner) : ordered_json();

@@ -95,14 +95,14 @@ TEST(Skeleton, StaysWithinItsRoom) {
 }
 
 TEST(Frame, FitsAnyTerminal) {
-  RunTitle title{"a model with a rather long name",
-                 "dts-stable",
-                 "K 3 · cap 48 · votes 8 · seed 0",
-                 "temp 0.6",
-                 std::string(300, 'q'),
-                 48,
-                 8};
-  RunState state;
+  FrameTitle title{"a model with a rather long name",
+                   "dts-stable",
+                   "K 3 · cap 48 · votes 8 · seed 0",
+                   "temp 0.6",
+                   std::string(300, 'q'),
+                   48,
+                   8};
+  FrameState state;
   state.snapshot.outline = random_outline(3, 60);
   state.snapshot.leader_tail = "言葉 " + std::string(400, 'x') + "\n\tand more\nlines";
   for (const std::string& answer : {std::string("数字の答え"), std::string(200, 'a')}) {

@@ -215,6 +215,22 @@ TEST_F(Cli, RawSkipsTheChatTemplate) {
   EXPECT_EQ(json::parse(result.out).at("prompt").at("text"), "Why?");
 }
 
+// A trajectory of random words comes to any letter that is common enough; what stands before it is all that is shown.
+TEST_F(Cli, StopStringsEndTrajectories) {
+  const std::vector<std::string> plain = {"--raw", "-q", "--method", "standard", "--seed", "5", "Why?"};
+  const std::string whole = run(plain).out;
+  ASSERT_GT(whole.size(), 8U);
+  const std::string stop = whole.substr(4, 2);
+  std::vector<std::string> stopped = plain;
+  stopped.insert(stopped.end(), {"--stop", "never met", "--stop", stop});
+  const CliResult result = run(stopped);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, whole.substr(0, whole.find(stop)) + "\n");
+  stopped.front() = "--json";
+  EXPECT_EQ(json::parse(run(stopped).out).at("prompt").at("stop"), json({"never met", stop}));
+  expect_refused(run({"--stop", "", "Why?"}), 2, {"--stop"});
+}
+
 TEST_F(Cli, VerboseShowsTheMemoryPlan) {
   const CliResult result = run({"--verbose", "--json", "Why?"});
   EXPECT_EQ(result.exit_code, 0);

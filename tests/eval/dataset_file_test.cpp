@@ -26,9 +26,9 @@ const std::vector<std::string> kAbc = {"a", "b", "c"};
 
 // The wanted columns' cells, row by row.
 Rows csv_rows(const std::string& text, const std::vector<std::string>& wanted = kAbc) {
-  const Table table = read_csv(text, "f.csv", wanted);
+  const DataTable table = read_csv(text, "f.csv", wanted);
   Rows rows(table.rows);
-  for (const Column& column : table.columns) {
+  for (const DataColumn& column : table.columns) {
     for (std::size_t row = 0; row < table.rows; ++row) rows[row].push_back(std::get<std::string>(column.cells[row]));
   }
   return rows;
@@ -54,7 +54,7 @@ TEST(Csv, ReadsWhatRfc4180Writes) {
 }
 
 TEST(Csv, RowsKnowTheirLines) {
-  const Table table = read_csv("a,b\n\"1\n\n\",2\n\n3,4\n", "f.csv", kAbc);
+  const DataTable table = read_csv("a,b\n\"1\n\n\",2\n\n3,4\n", "f.csv", kAbc);
   EXPECT_EQ(table.lines, (std::vector<std::size_t>{2, 6}));
   EXPECT_EQ(where(table, 1, "b"), "f.csv: row 2 (line 6), column 'b'");
 }
@@ -91,19 +91,19 @@ TEST(Csv, WhateverIsQuotedIsRead) {
 }
 
 TEST(Jsonl, ReadsEveryKindOfValue) {
-  const Table table = read_jsonl(
+  const DataTable table = read_jsonl(
       "\xEF\xBB\xBF{\"a\": \"x\\ny\", \"b\": 7, \"z\": 1}\r\n\n{\"b\": 2.5, \"c\": [\"p\", \"q\"]}\n"
       "{\"a\": null, \"b\": true, \"c\": {\"d\": 1}}\n{\"c\": [1]}",
       "f.jsonl", kAbc);
   ASSERT_EQ(table.rows, 4U);
   EXPECT_EQ(table.lines, (std::vector<std::size_t>{1, 3, 4, 5}));
   EXPECT_EQ(table.present, (std::vector<std::string>{"a", "b", "z", "c"}));
-  const Column& a = *find_column(table, "a");
-  const Column& b = *find_column(table, "b");
-  const Column& c = *find_column(table, "c");
-  EXPECT_EQ(a.cells, (std::vector<Cell>{"x\ny", {}, {}, {}}));
-  EXPECT_EQ(b.cells, (std::vector<Cell>{std::int64_t{7}, 2.5, true, {}}));
-  EXPECT_EQ(c.cells[1], Cell(TextList{"p", "q"}));
+  const DataColumn& a = *find_column(table, "a");
+  const DataColumn& b = *find_column(table, "b");
+  const DataColumn& c = *find_column(table, "c");
+  EXPECT_EQ(a.cells, (std::vector<DataCell>{"x\ny", {}, {}, {}}));
+  EXPECT_EQ(b.cells, (std::vector<DataCell>{std::int64_t{7}, 2.5, true, {}}));
+  EXPECT_EQ(c.cells[1], DataCell(TextList{"p", "q"}));
   EXPECT_EQ(kind_of(c.cells[0]), "missing or null");
   EXPECT_EQ(kind_of(c.cells[2]), "an object");
   EXPECT_EQ(kind_of(c.cells[3]), "an array of other things than strings");
@@ -139,16 +139,16 @@ TEST(Text, MessagesStayOnOneLine) {
   EXPECT_EQ(text::list_in_quotes(std::vector<std::string>{"a", "b", "c"}, 2), "'a', 'b' and 1 more");
 }
 
-TEST(Format, IsToldByNameThenByContent) {
-  EXPECT_EQ(detect_format("PAR1", "f.csv"), Format::kParquet);
-  EXPECT_EQ(detect_format("a,b", "x.y/f.CSV"), Format::kCsv);
-  EXPECT_EQ(detect_format("a,b", "f.ndjson"), Format::kJsonl);
-  EXPECT_EQ(detect_format("a,b", "f.parquet"), Format::kParquet);
-  EXPECT_EQ(detect_format("\n {\"a\": 1}", "f"), Format::kJsonl);
-  EXPECT_EQ(detect_format("a,b", "dir.jsonl/f"), Format::kCsv);
+TEST(FileFormat, IsToldByNameThenByContent) {
+  EXPECT_EQ(detect_format("PAR1", "f.csv"), FileFormat::kParquet);
+  EXPECT_EQ(detect_format("a,b", "x.y/f.CSV"), FileFormat::kCsv);
+  EXPECT_EQ(detect_format("a,b", "f.ndjson"), FileFormat::kJsonl);
+  EXPECT_EQ(detect_format("a,b", "f.parquet"), FileFormat::kParquet);
+  EXPECT_EQ(detect_format("\n {\"a\": 1}", "f"), FileFormat::kJsonl);
+  EXPECT_EQ(detect_format("a,b", "dir.jsonl/f"), FileFormat::kCsv);
 }
 
-TEST(Format, WhatPeopleHaveInsteadOfTheFileIsNamed) {
+TEST(FileFormat, WhatPeopleHaveInsteadOfTheFileIsNamed) {
   const auto refusal = [](const std::string& bytes, const std::string& label = "f.csv") {
     return error_of([&] { read_table(bytes, label, kAbc); });
   };

@@ -44,7 +44,7 @@ std::string parse_error(std::string_view name, const std::string& bytes, const s
 TEST(Datasets, AreFoundByName) {
   EXPECT_EQ(find_dataset("gpqa-diamond").usual_questions, 198U);
   EXPECT_EQ(datasets().back().name, "custom");
-  expect_in("--dataset 'aime': should be one of 'aime24', 'aime25'", error_of([] { find_dataset("aime"); }));
+  expect_in("dataset 'aime': should be one of 'aime24', 'aime25'", error_of([] { find_dataset("aime"); }));
 }
 
 TEST(Aime, ReadsParquetWithWholeNumbers) {
@@ -229,7 +229,7 @@ TEST(LiveBench, AReleaseIsWhatWasOutAndNotWithdrawn) {
   expect_in("has no questions of the release '2020-01-01'",
             parse_error("livebench-reasoning", text, "q.jsonl", options));
   options.release = "November";
-  expect_in("--release 'November': should be a date", parse_error("livebench-reasoning", text, "q.jsonl", options));
+  expect_in("release 'November': should be a date", parse_error("livebench-reasoning", text, "q.jsonl", options));
 }
 
 TEST(LiveBench, DatesMayBeSecondsOrMilliseconds) {
@@ -255,7 +255,7 @@ TEST(LiveBench, ReadsOneFileATask) {
   const std::vector twice = {first, first};
   expect_in("a.jsonl: the question 'q1' is in an earlier file, too",
             error_of([&] { load_dataset("livebench-reasoning", twice, {}); }));
-  expect_in("--data: has no questions",
+  expect_in("data: has no questions",
             error_of([&] { load_dataset("livebench-reasoning", std::vector<std::filesystem::path>(), {}); }));
 }
 
@@ -328,7 +328,7 @@ TEST(Custom, TakesAnyColumns) {
   EXPECT_EQ(set.questions.at(0).answer, "because");
   EXPECT_EQ(parse_error("custom", "prompt,gold\na,b\n", "mine.csv"),
             "mine.csv: custom needs the columns 'question', 'answer'; the file has 'prompt', 'gold'; name yours with "
-            "--question-field and --answer-field");
+            "question_field and answer_field");
   expect_in("needs the column 'key'", parse_error("custom", "prompt,gold\na,b\n", "mine.csv", options));
   expect_in("has 2 columns 'gold'", parse_error("custom", "key,prompt,gold,gold\n1,a,b,c\n", "mine.csv", options));
 }

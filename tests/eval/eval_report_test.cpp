@@ -190,7 +190,7 @@ TEST_F(ReportTest, EveryFormHasTheSameNumbers) {
     }
   }
   const std::vector<std::string> wanted = {"table", "model", "dataset", "method", "metric", "value"};
-  const eval::Table parsed = eval::read_csv(to_csv(report), "report.csv", wanted);
+  const eval::DataTable parsed = eval::read_csv(to_csv(report), "report.csv", wanted);
   const auto field = [&](const std::string& name, std::size_t row) {
     return std::get<std::string>(eval::find_column(parsed, name)->cells[row]);
   };
@@ -227,7 +227,7 @@ TEST_F(ReportTest, EveryFormHasTheSameNumbers) {
 // A table of the report as CSV must say which row a number is of.
 TEST_F(ReportTest, EveryLineOfTheCsvIsAboutSomethingElse) {
   const std::vector<std::string> wanted = {"section", "table", "model", "dataset", "method", "row", "metric"};
-  const eval::Table parsed = eval::read_csv(to_csv(whole_report({})), "report.csv", wanted);
+  const eval::DataTable parsed = eval::read_csv(to_csv(whole_report({})), "report.csv", wanted);
   std::set<std::string> seen;
   std::set<std::string> rows;
   for (std::size_t i = 0; i < parsed.rows; ++i) {
@@ -320,18 +320,18 @@ TEST_F(ReportTest, MarksWhatATraceSaysAgain) {
 }
 
 TEST(Charts, AxesHaveRoundNumbersWithinTheirRange) {
-  const Scale linear(0, 1, 100, 200);
+  const AxisScale linear(0, 1, 100, 200);
   EXPECT_DOUBLE_EQ(linear(0.25), 125);
   const std::vector<double> fifths = ticks(linear, 5);
   ASSERT_EQ(fifths.size(), 6U);
   EXPECT_NEAR(fifths[3], 0.6, 1e-12);
-  const Scale flops(3e8, 7e9, 0, 100, true);
+  const AxisScale flops(3e8, 7e9, 0, 100, true);
   EXPECT_EQ(ticks(flops, 5, true), (std::vector<double>{5e8, 1e9, 2e9, 5e9}));
   EXPECT_NEAR(flops(3e8), 0, 1e-9);
   EXPECT_NEAR(flops(7e9), 100, 1e-9);
-  const Scale point(5, 5, 0, 100, true);  // one value is in the middle
+  const AxisScale point(5, 5, 0, 100, true);  // one value is in the middle
   EXPECT_NEAR(point(5), 50, 1e-9);
-  EXPECT_NEAR(Scale(5, 5, 0, 100)(5), 50, 1e-9);
+  EXPECT_NEAR(AxisScale(5, 5, 0, 100)(5), 50, 1e-9);
 }
 
 }  // namespace

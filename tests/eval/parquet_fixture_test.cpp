@@ -21,7 +21,7 @@ const std::vector<std::string> kColumns = {"text", "label", "whole",  "small",  
                                            "flag", "day",   "moment", "single", "turns"};
 
 // A column of kinds.jsonl may have 0 where parquet has 0.0.
-void expect_same(const Cell& seen, const Cell& expected, const std::string& place) {
+void expect_same(const DataCell& seen, const DataCell& expected, const std::string& place) {
   if (const auto* real = std::get_if<double>(&seen)) {
     const auto* whole = std::get_if<std::int64_t>(&expected);
     const auto* number = std::get_if<double>(&expected);
@@ -35,14 +35,14 @@ void expect_same(const Cell& seen, const Cell& expected, const std::string& plac
 class ParquetFixture : public testing::TestWithParam<std::string> {};
 
 TEST_P(ParquetFixture, HoldsTheRowsOfTheJsonFile) {
-  const Table expected = read_jsonl(read_whole(data_file("parquet/kinds.jsonl")), "kinds.jsonl", kColumns);
+  const DataTable expected = read_jsonl(read_whole(data_file("parquet/kinds.jsonl")), "kinds.jsonl", kColumns);
   const std::string name = "kinds-" + GetParam() + ".parquet";
-  const Table table = read_parquet(read_whole(data_file("parquet/" + name)), name, kColumns);
+  const DataTable table = read_parquet(read_whole(data_file("parquet/" + name)), name, kColumns);
   ASSERT_EQ(table.rows, 40U);
   // hyparquet's file lacks the two kinds it cannot be told to write.
   ASSERT_EQ(table.columns.size(), GetParam() == "hyparquet" ? 8U : kColumns.size());
-  for (const Column& column : table.columns) {
-    const Column* other = find_column(expected, column.name);
+  for (const DataColumn& column : table.columns) {
+    const DataColumn* other = find_column(expected, column.name);
     ASSERT_NE(other, nullptr);
     ASSERT_EQ(column.cells.size(), table.rows);
     for (std::size_t row = 0; row < table.rows; ++row) {
@@ -76,8 +76,8 @@ TEST(ParquetRefusal, NamesWhatIsNotSupported) {
 }
 
 TEST(ParquetRefusal, OtherColumnsOfTheFileMayBeAnything) {
-  const Table table = read_parquet(read_whole(data_file("parquet/unsupported.parquet")), "unsupported.parquet",
-                                   std::vector<std::string>{"text"});
+  const DataTable table = read_parquet(read_whole(data_file("parquet/unsupported.parquet")), "unsupported.parquet",
+                                       std::vector<std::string>{"text"});
   ASSERT_EQ(table.rows, 1U);
   EXPECT_EQ(std::get<std::string>(table.columns.at(0).cells.at(0)), "x");
   EXPECT_EQ(table.present, (std::vector<std::string>{"price", "pairs", "lists", "text"}));

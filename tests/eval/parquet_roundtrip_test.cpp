@@ -62,7 +62,7 @@ class Random {
     return bits >> shift;
   }
 
-  Cell cell(PhysicalType type) {
+  DataCell cell(PhysicalType type) {
     switch (type) {
       case PhysicalType::kBoolean:
         return flip();
@@ -116,7 +116,7 @@ TEST(ParquetRoundTrip, WhateverIsWrittenIsRead) {
     options.rows_per_page = 1 + random.below(100);
     options.checksums = random.flip();
     options.long_runs = random.flip();
-    const Table table = read_parquet(write_parquet({column}, options), "f.parquet", kWanted);
+    const DataTable table = read_parquet(write_parquet({column}, options), "f.parquet", kWanted);
     ASSERT_EQ(table.rows, column.cells.size()) << seed;
     ASSERT_EQ(table.columns.size(), 1U);
     ASSERT_TRUE(table.columns[0].cells == column.cells)
@@ -133,7 +133,7 @@ TEST(ParquetRoundTrip, ExtremeNumbersSurviveDeltas) {
   EXPECT_TRUE(read_parquet(write_parquet({column}, {}), "f.parquet", kWanted).columns.at(0).cells == column.cells);
 }
 
-Cell only_cell(PhysicalType type, std::int32_t converted, std::int64_t value) {
+DataCell only_cell(PhysicalType type, std::int32_t converted, std::int64_t value) {
   const WrittenColumn column{"c", type, Encoding::kPlain, false, false, {value}, converted};
   return read_parquet(write_parquet({column}, {}), "f.parquet", kWanted).columns.at(0).cells.at(0);
 }
@@ -142,12 +142,12 @@ TEST(ParquetRoundTrip, TimesBecomeText) {
   constexpr std::int32_t kDate = 6;
   constexpr std::int32_t kMillis = 9;
   constexpr std::int32_t kMicros = 10;
-  EXPECT_EQ(only_cell(PhysicalType::kInt32, kDate, 20'052), Cell("2024-11-25"));
-  EXPECT_EQ(only_cell(PhysicalType::kInt32, kDate, -1), Cell("1969-12-31"));
-  EXPECT_EQ(only_cell(PhysicalType::kInt64, kMillis, 1'732'492'800'000), Cell("2024-11-25T00:00:00"));
-  EXPECT_EQ(only_cell(PhysicalType::kInt64, kMillis, -1), Cell("1969-12-31T23:59:59"));
-  EXPECT_EQ(only_cell(PhysicalType::kInt64, kMicros, 1'732'496'461'999'999), Cell("2024-11-25T01:01:01"));
-  EXPECT_EQ(only_cell(PhysicalType::kInt96, -1, 1'732'492'801), Cell("2024-11-25T00:00:01"));
+  EXPECT_EQ(only_cell(PhysicalType::kInt32, kDate, 20'052), DataCell("2024-11-25"));
+  EXPECT_EQ(only_cell(PhysicalType::kInt32, kDate, -1), DataCell("1969-12-31"));
+  EXPECT_EQ(only_cell(PhysicalType::kInt64, kMillis, 1'732'492'800'000), DataCell("2024-11-25T00:00:00"));
+  EXPECT_EQ(only_cell(PhysicalType::kInt64, kMillis, -1), DataCell("1969-12-31T23:59:59"));
+  EXPECT_EQ(only_cell(PhysicalType::kInt64, kMicros, 1'732'496'461'999'999), DataCell("2024-11-25T01:01:01"));
+  EXPECT_EQ(only_cell(PhysicalType::kInt96, -1, 1'732'492'801), DataCell("2024-11-25T00:00:01"));
   for (const std::int64_t far : {std::numeric_limits<std::int64_t>::min(), std::numeric_limits<std::int64_t>::max()}) {
     expect_in("out of range", error_of([&] { only_cell(PhysicalType::kInt64, kMillis, far); }));
   }
@@ -156,9 +156,9 @@ TEST(ParquetRoundTrip, TimesBecomeText) {
 TEST(ParquetRoundTrip, UnsignedNumbersStayPositive) {
   constexpr std::int32_t kUint32 = 13;
   constexpr std::int32_t kUint64 = 14;
-  EXPECT_EQ(only_cell(PhysicalType::kInt32, kUint32, -1), Cell(std::int64_t{4'294'967'295}));
-  EXPECT_EQ(only_cell(PhysicalType::kInt64, kUint64, 7), Cell(std::int64_t{7}));
-  EXPECT_EQ(only_cell(PhysicalType::kInt64, kUint64, -1), Cell(18446744073709551616.0));
+  EXPECT_EQ(only_cell(PhysicalType::kInt32, kUint32, -1), DataCell(std::int64_t{4'294'967'295}));
+  EXPECT_EQ(only_cell(PhysicalType::kInt64, kUint64, 7), DataCell(std::int64_t{7}));
+  EXPECT_EQ(only_cell(PhysicalType::kInt64, kUint64, -1), DataCell(18446744073709551616.0));
 }
 
 std::string error_reading(const std::vector<WrittenColumn>& columns, const WriteOptions& options) {

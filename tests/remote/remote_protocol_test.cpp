@@ -9,7 +9,7 @@
 #include "dts/error.h"
 #include "engine/remote/answer_text.h"
 #include "engine/remote/event_lines.h"
-#include "engine/remote/protocol.h"
+#include "engine/remote/server_protocol.h"
 
 namespace dts::remote {
 namespace {

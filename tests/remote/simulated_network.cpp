@@ -14,7 +14,9 @@ namespace {
 
 struct NetworkTransport final : Transport {
   explicit NetworkTransport(SimulatedNetwork& to) : network(to) {}
-  CallId start(const HttpRequest& request, CallListener& listener) override { return network.start(request, listener); }
+  CallId start(const OutgoingRequest& request, CallListener& listener) override {
+    return network.start(request, listener);
+  }
   void cancel(CallId call) override { network.cancel(call); }
   void poll(double seconds) override { network.poll(seconds); }
   SimulatedNetwork& network;
@@ -68,7 +70,7 @@ bool SimulatedNetwork::down(std::size_t endpoint, double time) const {
                      [time](const auto& outage) { return time >= outage.first && time < outage.second; });
 }
 
-CallId SimulatedNetwork::start(const HttpRequest& request, CallListener& listener) {
+CallId SimulatedNetwork::start(const OutgoingRequest& request, CallListener& listener) {
   const CallId id = next_call_++;
   auto call = std::make_shared<Call>();
   call->endpoint = static_cast<std::size_t>(std::atoi(request.url.c_str() + 7));

@@ -61,7 +61,7 @@ class SimulatedNetwork {
   int requests() const { return requests_; }
   const std::vector<int>& requests_at() const { return requests_at_; }  // [endpoints]
 
-  remote::CallId start(const remote::HttpRequest& request, remote::CallListener& listener);
+  remote::CallId start(const remote::OutgoingRequest& request, remote::CallListener& listener);
   void cancel(remote::CallId id) { calls_.erase(id); }
   void poll(double seconds);
 

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "dts/remote.h"
-#include "engine/remote/protocol.h"
+#include "engine/remote/server_protocol.h"
 #include "support/scripted_engine.h"
 
 namespace dts {

@@ -152,10 +152,10 @@ class ThriftWriter {
 
 // --- pages --------------------------------------------------------------------------------------
 
-std::string plain(const std::vector<Cell>& values, PhysicalType type) {
+std::string plain(const std::vector<DataCell>& values, PhysicalType type) {
   std::string out;
   std::vector<std::uint64_t> flags;
-  for (const Cell& value : values) {
+  for (const DataCell& value : values) {
     switch (type) {
       case PhysicalType::kBoolean:
         flags.push_back(std::get<bool>(value) ? 1 : 0);
@@ -185,12 +185,12 @@ std::string plain(const std::vector<Cell>& values, PhysicalType type) {
   return out;
 }
 
-std::string delta_texts(const std::vector<Cell>& values, bool share_prefixes) {
+std::string delta_texts(const std::vector<DataCell>& values, bool share_prefixes) {
   std::vector<std::int64_t> prefixes;
   std::vector<std::int64_t> lengths;
   std::string rest;
   std::string before;
-  for (const Cell& value : values) {
+  for (const DataCell& value : values) {
     const auto& text = std::get<std::string>(value);
     std::size_t prefix = 0;
     while (share_prefixes && prefix < before.size() && prefix < text.size() && before[prefix] == text[prefix]) ++prefix;
@@ -250,14 +250,14 @@ class ChunkWriter {
  private:
   struct Flat {
     std::vector<std::uint32_t> repetitions, definitions;
-    std::vector<Cell> values;
+    std::vector<DataCell> values;
   };
 
   Flat flatten(std::size_t begin, std::size_t end) const {
     Flat flat;
     const std::uint32_t list_level = column_.nullable ? 1 : 0;
     for (std::size_t row = begin; row < end; ++row) {
-      const Cell& cell = column_.cells[row];
+      const DataCell& cell = column_.cells[row];
       const auto* list = std::get_if<TextList>(&cell);
       if (!column_.is_list) {
         const bool there = !std::holds_alternative<std::monostate>(cell);
@@ -280,8 +280,8 @@ class ChunkWriter {
   std::uint32_t max_definition() const { return (column_.nullable ? 1U : 0U) + (column_.is_list ? 2U : 0U); }
 
   void write_dictionary(std::size_t begin, std::size_t end) {
-    std::vector<Cell> entries;
-    for (const Cell& value : flatten(begin, end).values) {
+    std::vector<DataCell> entries;
+    for (const DataCell& value : flatten(begin, end).values) {
       const std::string key = plain({value}, column_.type);
       if (index_.emplace(key, static_cast<std::uint32_t>(index_.size())).second) entries.push_back(value);
     }
@@ -294,18 +294,18 @@ class ChunkWriter {
     end_header(header);
   }
 
-  std::string encode(const std::vector<Cell>& values_in_page) const {
+  std::string encode(const std::vector<DataCell>& values_in_page) const {
     switch (column_.encoding) {
       case Encoding::kRleDictionary: {
         std::vector<std::uint32_t> indices;
-        for (const Cell& value : values_in_page) indices.push_back(index_.at(plain({value}, column_.type)));
+        for (const DataCell& value : values_in_page) indices.push_back(index_.at(plain({value}, column_.type)));
         const unsigned width =
             parquet::bit_width_of(static_cast<std::uint32_t>(index_.empty() ? 0 : index_.size() - 1));
         return static_cast<char>(width) + hybrid(indices, width, options_.long_runs);
       }
       case Encoding::kDeltaBinaryPacked: {
         std::vector<std::int64_t> numbers;
-        for (const Cell& value : values_in_page) numbers.push_back(std::get<std::int64_t>(value));
+        for (const DataCell& value : values_in_page) numbers.push_back(std::get<std::int64_t>(value));
         return deltas(numbers);
       }
       case Encoding::kDeltaLengthByteArray:
@@ -318,7 +318,7 @@ class ChunkWriter {
       }
       case Encoding::kRle: {
         std::vector<std::uint32_t> flags;
-        for (const Cell& value : values_in_page) flags.push_back(std::get<bool>(value) ? 1 : 0);
+        for (const DataCell& value : values_in_page) flags.push_back(std::get<bool>(value) ? 1 : 0);
         const std::string runs = hybrid(flags, 1, options_.long_runs);
         std::string out;
         put_raw(out, static_cast<std::uint32_t>(runs.size()));

@@ -16,7 +16,7 @@ struct WrittenColumn {
   parquet::Encoding encoding = parquet::Encoding::kPlain;  // kRleDictionary writes a dictionary, too
   bool nullable = true;
   bool is_list = false;  // of text
-  std::vector<Cell> cells;
+  std::vector<DataCell> cells;
   std::int32_t converted_type = -1;  // of parquet.thrift; -1: none
 };
 

@@ -23,10 +23,10 @@
 namespace dts {
 namespace {
 
-struct GgufDeleter {
+struct WriterDeleter {
   void operator()(gguf_context* gguf) const { gguf_free(gguf); }
 };
-using GgufPtr = std::unique_ptr<gguf_context, GgufDeleter>;
+using GgufPtr = std::unique_ptr<gguf_context, WriterDeleter>;
 
 struct GgmlDeleter {
   void operator()(ggml_context* context) const { ggml_free(context); }
@@ -113,24 +113,24 @@ void validate(const RandomModelOptions& o) {
   }
 }
 
-struct Vocabulary {
+struct RandomVocabulary {
   std::int64_t size = 0;
   std::int64_t end_token = -1;
 };
 
-Vocabulary borrow_vocabulary(gguf_context* gguf, const std::string& path) {
+RandomVocabulary borrow_vocabulary(gguf_context* gguf, const std::string& path) {
   const GgufPtr source(gguf_init_from_file(path.c_str(), {.no_alloc = true, .ctx = nullptr}));
   if (!source) throw Error(fmt::format("{}: no GGUF file to borrow a vocabulary from", path));
   gguf_set_kv(gguf, source.get());
   const std::int64_t tokens = gguf_find_key(gguf, "tokenizer.ggml.tokens");
   if (tokens < 0) throw Error(fmt::format("{}: has no vocabulary to borrow", path));
-  Vocabulary vocabulary{.size = static_cast<std::int64_t>(gguf_get_arr_n(gguf, tokens))};
+  RandomVocabulary vocabulary{.size = static_cast<std::int64_t>(gguf_get_arr_n(gguf, tokens))};
   const std::int64_t end = gguf_find_key(gguf, "tokenizer.ggml.eos_token_id");
   if (end >= 0 && gguf_get_kv_type(gguf, end) == GGUF_TYPE_UINT32) vocabulary.end_token = gguf_get_val_u32(gguf, end);
   return vocabulary;
 }
 
-Vocabulary add_synthetic_vocabulary(gguf_context* gguf, int size) {
+RandomVocabulary add_synthetic_vocabulary(gguf_context* gguf, int size) {
   const SyntheticVocabulary vocabulary = make_synthetic_vocabulary(size);
   std::vector<const char*> texts;
   texts.reserve(vocabulary.tokens.size());
@@ -167,7 +167,7 @@ void set_geometry(gguf_context* gguf, const RandomModelOptions& o) {
   gguf_remove_key(gguf, key("rope.scaling.original_context_length").c_str());
 }
 
-std::vector<TensorPlan> plan_tensors(const RandomModelOptions& o, const Vocabulary& vocabulary) {
+std::vector<TensorPlan> plan_tensors(const RandomModelOptions& o, const RandomVocabulary& vocabulary) {
   const ggml_type type = parse_type(o.weight_type);
   const auto width = static_cast<float>(o.embedding);
   const std::int64_t q_rows = std::int64_t{o.heads} * o.head_size;
@@ -328,9 +328,9 @@ void write_random_model(const std::string& path, const RandomModelOptions& optio
   validate(options);
   initialise_llama();  // else a file to borrow from that cannot be read is also reported to the terminal
   const GgufPtr gguf(gguf_init_empty());
-  const Vocabulary vocabulary = options.vocabulary_file.empty()
-                                    ? add_synthetic_vocabulary(gguf.get(), options.vocabulary_size)
-                                    : borrow_vocabulary(gguf.get(), options.vocabulary_file);
+  const RandomVocabulary vocabulary = options.vocabulary_file.empty()
+                                          ? add_synthetic_vocabulary(gguf.get(), options.vocabulary_size)
+                                          : borrow_vocabulary(gguf.get(), options.vocabulary_file);
   set_geometry(gguf.get(), options);
   if (!options.chat_template.empty()) {
     gguf_set_val_str(gguf.get(), "tokenizer.chat_template", options.chat_template.c_str());

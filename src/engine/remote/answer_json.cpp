@@ -95,14 +95,14 @@ std::int64_t count_in(const json& value, std::int64_t otherwise) {
 
 std::string text_in(const json& value) { return value.is_string() ? value.get<std::string>() : std::string(); }
 
-ServedModel first_model(const Asker& server, const std::string& name) {
+ServerModel first_model(const Asker& server, const std::string& name) {
   const json answer = server.ask({"/v1/models", false});
   std::string names;
   for (const json& entry : member(answer, "data")) {
     const std::string id = text_in(member(entry, "id"));
     names += (names.empty() ? "" : ", ") + id.substr(0, 100);
     if (!name.empty() && id != name) continue;
-    ServedModel model;
+    ServerModel model;
     model.name = id;
     const std::int64_t context = count_in(member(entry, "max_model_len"), 0);
     model.context_length = static_cast<int>(std::clamp<std::int64_t>(context, 0, 1 << 28));

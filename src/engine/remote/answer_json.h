@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "dts/prediction.h"
-#include "engine/remote/protocol.h"
+#include "engine/remote/server_protocol.h"
 
 namespace dts::remote {
 

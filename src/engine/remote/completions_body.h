@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "engine/remote/protocol.h"
+#include "engine/remote/server_protocol.h"
 
 namespace dts::remote {
 

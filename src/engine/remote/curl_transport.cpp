@@ -71,7 +71,7 @@ class CurlTransport final : public Transport {
     curl_multi_cleanup(multi_);
   }
 
-  CallId start(const HttpRequest& request, CallListener& listener) override {
+  CallId start(const OutgoingRequest& request, CallListener& listener) override {
     auto call = std::make_unique<Call>();
     call->easy = curl_easy_init();
     if (call->easy == nullptr) throw Error("libcurl has no room for another request");

@@ -22,7 +22,7 @@ Fleet::Fleet(std::vector<std::string> urls, const Clock& clock, FleetOptions opt
 
 bool Fleet::up(int endpoint) const { return clock_.now() >= at(endpoint).down_until; }
 
-std::optional<int> Fleet::choose(Question& question) const {
+std::optional<int> Fleet::choose(SharedPrompt& question) const {
   if (question.home >= 0 && up(question.home)) return question.home;
   int best = -1;
   for (int i = 0; i < size(); ++i) {

@@ -21,7 +21,7 @@ struct FleetOptions {
 };
 
 // A question and the endpoint its branches are at.
-struct Question {
+struct SharedPrompt {
   int home = -1;  // -1: not placed yet
 };
 
@@ -33,7 +33,7 @@ class Fleet {
   const std::string& url(int endpoint) const { return at(endpoint).url; }
 
   // Where a branch of the question should be asked for now; none when every endpoint is being left alone.
-  std::optional<int> choose(Question& question) const;
+  std::optional<int> choose(SharedPrompt& question) const;
   double next_up() const;  // when the first endpoint can be asked again
 
   void opened(int endpoint);

@@ -34,7 +34,7 @@ HttpAsker::HttpAsker(AskerOptions options, std::unique_ptr<Transport> transport,
 
 nlohmann::json HttpAsker::ask(const ServerCall& call) const {
   const std::scoped_lock lock(mutex_);
-  HttpRequest request;
+  OutgoingRequest request;
   request.post = call.post;
   request.headers = options_.headers;
   request.connect_seconds = options_.connect_seconds;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/remote/protocol.h"
+#include "engine/remote/server_protocol.h"
 #include "engine/remote/transport.h"
 
 namespace dts::remote {

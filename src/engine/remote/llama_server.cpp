@@ -6,7 +6,7 @@
 
 #include "dts/error.h"
 #include "engine/remote/answer_json.h"
-#include "engine/remote/protocol.h"
+#include "engine/remote/server_protocol.h"
 
 namespace dts::remote {
 namespace {
@@ -126,10 +126,10 @@ class LlamaServer final : public Protocol {
     return std::make_unique<LlamaServerReader>(request, pieces);
   }
 
-  ServedModel model(const Asker& server) const override {
+  ServerModel model(const Asker& server) const override {
     const json props = server.ask({"/props", false});
     const json models = server.ask({"/v1/models", false});
-    ServedModel model;
+    ServerModel model;
     const json& data = member(models, "data");
     const json& first = data.is_array() && !data.empty() ? data[0] : member(models, "data");
     const json& meta = member(first, "meta");

@@ -7,7 +7,7 @@
 #include "dts/error.h"
 #include "engine/remote/answer_json.h"
 #include "engine/remote/completions_body.h"
-#include "engine/remote/protocol.h"
+#include "engine/remote/server_protocol.h"
 #include "text/utf8.h"
 
 namespace dts::remote {
@@ -105,7 +105,7 @@ class Openai final : public Protocol {
     return std::make_unique<OpenaiReader>(request.top_n, pieces);
   }
 
-  ServedModel model(const Asker& server) const override { return first_model(server, served_model()); }
+  ServerModel model(const Asker& server) const override { return first_model(server, served_model()); }
 
   std::vector<Token> tokenize(const Asker&, std::string_view, bool, bool) const override {
     throw Error("OpenAI's API has no tokenizer");

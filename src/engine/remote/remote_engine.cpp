@@ -19,7 +19,7 @@ constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
 constexpr double kSlice = 0.05;  // seconds until the interruption is looked at again
 
 // The middle of an interval, and how far its ends are from it, rounded away.
-void set_bounds(const Interval& interval, float& middle, float& margin) {
+void set_bounds(const Bounds& interval, float& middle, float& margin) {
   if (std::isinf(interval.high)) {
     middle = static_cast<float>(interval.low);
     margin = std::numeric_limits<float>::infinity();
@@ -73,7 +73,7 @@ BranchId RemoteEngine::add(Branch branch) {
 
 BranchId RemoteEngine::open() {
   Branch branch;
-  branch.question = std::make_shared<Question>();
+  branch.question = std::make_shared<SharedPrompt>();
   return add(std::move(branch));
 }
 

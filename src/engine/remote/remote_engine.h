@@ -13,7 +13,7 @@
 
 #include "dts/engine.h"
 #include "engine/remote/fleet.h"
-#include "engine/remote/protocol.h"
+#include "engine/remote/server_protocol.h"
 #include "engine/remote/token_stream.h"
 #include "engine/remote/transport.h"
 
@@ -51,7 +51,7 @@ class RemoteEngine final : public Engine {
  private:
   struct Branch {
     std::vector<Token> tokens;
-    std::shared_ptr<Question> question;
+    std::shared_ptr<SharedPrompt> question;
     // Also while it is another branch's: a fork's first feed decides who goes on with it.
     std::shared_ptr<TokenStream> stream;
   };

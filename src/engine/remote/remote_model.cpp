@@ -136,7 +136,7 @@ class RemoteModel final : public Model {
   RemoteModelOptions options_;
   std::unique_ptr<Protocol> protocol_;
   std::unique_ptr<HttpAsker> asker_;
-  ServedModel served_;
+  ServerModel served_;
   std::unique_ptr<RemoteVocabulary> vocabulary_;
   ModelInfo info_;
   int candidates_ = 0;

@@ -9,7 +9,7 @@
 
 namespace dts::remote {
 
-RemoteVocabulary::RemoteVocabulary(const Protocol& protocol, const Asker& server, const ServedModel& model,
+RemoteVocabulary::RemoteVocabulary(const Protocol& protocol, const Asker& server, const ServerModel& model,
                                    const Vocabulary* own)
     : protocol_(protocol), server_(server), own_(own), size_(own != nullptr ? own->size() : model.n_vocab) {
   ends_.insert(kEnd);
@@ -18,7 +18,7 @@ RemoteVocabulary::RemoteVocabulary(const Protocol& protocol, const Asker& server
 }
 
 // Ends that streams do not tell of until it is too late: a child may be an end token that no stream has drawn yet.
-void RemoteVocabulary::find_end_tokens(const ServedModel& model) {
+void RemoteVocabulary::find_end_tokens(const ServerModel& model) {
   std::vector<std::string> names;
   if (!model.eos_text.empty()) names.push_back(model.eos_text);
   for (const std::string_view name : kEndNames) names.emplace_back(name);

@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "dts/vocabulary.h"
-#include "engine/remote/protocol.h"
+#include "engine/remote/server_protocol.h"
 
 namespace dts::remote {
 
 class RemoteVocabulary final : public Vocabulary, public PieceSink {
  public:
   // `own`: does all that can be done here; null: the servers do.
-  RemoteVocabulary(const Protocol& protocol, const Asker& server, const ServedModel& model, const Vocabulary* own);
+  RemoteVocabulary(const Protocol& protocol, const Asker& server, const ServerModel& model, const Vocabulary* own);
 
   int size() const override { return size_; }
   std::string piece(Token token, bool special) const override;
@@ -37,7 +37,7 @@ class RemoteVocabulary final : public Vocabulary, public PieceSink {
   static constexpr Token kFirstText = 0x40000000;  // ids of texts that have none
 
   Token intern(std::string_view bytes) const;
-  void find_end_tokens(const ServedModel& model);
+  void find_end_tokens(const ServerModel& model);
 
   const Protocol& protocol_;
   const Asker& server_;

@@ -7,7 +7,7 @@
 
 #include "dts/error.h"
 #include "engine/remote/answer_json.h"
-#include "engine/remote/protocol.h"
+#include "engine/remote/server_protocol.h"
 
 namespace dts::remote {
 namespace {
@@ -127,7 +127,7 @@ class Sglang final : public Protocol {
     return std::make_unique<SglangReader>(request.top_n, pieces);
   }
 
-  ServedModel model(const Asker& server) const override { return first_model(server, served_model()); }
+  ServerModel model(const Asker& server) const override { return first_model(server, served_model()); }
 
   std::vector<Token> tokenize(const Asker& server, std::string_view text, bool, bool bos) const override {
     std::vector<Token> tokens;

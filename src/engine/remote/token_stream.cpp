@@ -11,7 +11,7 @@
 
 namespace dts::remote {
 
-TokenStream::TokenStream(StreamContext& context, std::shared_ptr<Question> question, std::vector<Token> prefix,
+TokenStream::TokenStream(StreamContext& context, std::shared_ptr<SharedPrompt> question, std::vector<Token> prefix,
                          const SamplingOptions& sampling, int top_n, int most_tokens, std::uint32_t seed)
     : context_(context),
       question_(std::move(question)),
@@ -84,7 +84,7 @@ void TokenStream::ask(int endpoint) {
     error_ = error.what();
     return;
   }
-  HttpRequest http;
+  OutgoingRequest http;
   http.url = context_.fleet.url(endpoint) + call.path;
   http.post = call.post;
   http.body = call.body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

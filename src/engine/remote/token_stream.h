@@ -12,7 +12,7 @@
 #include "dts/prediction.h"
 #include "engine/remote/event_lines.h"
 #include "engine/remote/fleet.h"
-#include "engine/remote/protocol.h"
+#include "engine/remote/server_protocol.h"
 #include "engine/remote/transport.h"
 
 namespace dts::remote {
@@ -51,7 +51,7 @@ struct StreamContext {
 class TokenStream final : public CallListener {
  public:
   // `prefix` as of now; `most_tokens` may be drawn after it.
-  TokenStream(StreamContext& context, std::shared_ptr<Question> question, std::vector<Token> prefix,
+  TokenStream(StreamContext& context, std::shared_ptr<SharedPrompt> question, std::vector<Token> prefix,
               const SamplingOptions& sampling, int top_n, int most_tokens, std::uint32_t seed);
   ~TokenStream() override;
 
@@ -81,7 +81,7 @@ class TokenStream final : public CallListener {
   int left() const { return most_tokens_ - static_cast<int>(tokens_.size() - first_); }
 
   StreamContext& context_;
-  std::shared_ptr<Question> question_;
+  std::shared_ptr<SharedPrompt> question_;
   SamplingOptions sampling_;
   int top_n_;
   int most_tokens_;

@@ -12,7 +12,7 @@ namespace dts::remote {
 
 using CallId = std::uint64_t;
 
-struct HttpRequest {
+struct OutgoingRequest {
   std::string url;                   // whole
   bool post = true;                  // else a GET
   std::string body;                  // JSON
@@ -48,7 +48,7 @@ class Transport {
   Transport& operator=(const Transport&) = delete;
   virtual ~Transport() = default;
 
-  virtual CallId start(const HttpRequest& request, CallListener& listener) = 0;
+  virtual CallId start(const OutgoingRequest& request, CallListener& listener) = 0;
   // Hears nothing more of it. Unknown ids are ignored. May be called by a listener, also for its own call.
   virtual void cancel(CallId call) = 0;
   // Delivers what has arrived; waits up to `seconds` for something to arrive.

@@ -12,14 +12,14 @@
 
 namespace dts::remote {
 
-struct Interval {
+struct Bounds {
   double low = 0;
   double high = 0;
 };
 
 struct StatisticsBounds {
-  Interval entropy;     // nats
-  Interval varentropy;  // nats^2
+  Bounds entropy;     // nats
+  Bounds varentropy;  // nats^2
 };
 
 struct TruncatedDistribution {

@@ -9,7 +9,7 @@
 #include "dts/error.h"
 #include "engine/remote/answer_json.h"
 #include "engine/remote/completions_body.h"
-#include "engine/remote/protocol.h"
+#include "engine/remote/server_protocol.h"
 
 namespace dts::remote {
 namespace {
@@ -122,7 +122,7 @@ class Vllm final : public Protocol {
     return std::make_unique<VllmReader>(request.top_n, pieces);
   }
 
-  ServedModel model(const Asker& server) const override { return first_model(server, served_model()); }
+  ServerModel model(const Asker& server) const override { return first_model(server, served_model()); }
 
   std::vector<Token> tokenize(const Asker& server, std::string_view text, bool, bool bos) const override {
     return tokens_of(server, {{"prompt", text}, {"add_special_tokens", bos}});

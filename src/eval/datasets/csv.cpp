@@ -113,9 +113,9 @@ class CsvParser {
 
 }  // namespace
 
-Table read_csv(std::string_view text, const std::string& label, std::span<const std::string> wanted) {
+DataTable read_csv(std::string_view text, const std::string& label, std::span<const std::string> wanted) {
   CsvParser parser(text, label);
-  Table table;
+  DataTable table;
   table.label = label;
   if (!parser.next(table.present)) throw Error(fmt::format("{}: is empty; should be csv with a header", label));
 

@@ -13,6 +13,6 @@ namespace dts::eval {
 // allowed. Every cell is text, as it stands. Throws Error for what RFC 4180 does not allow: a record with another
 // number of fields than the header, a quote inside an unquoted field, text after a closing quote, a quote that is never
 // closed (the message names the line it was opened on).
-Table read_csv(std::string_view text, const std::string& label, std::span<const std::string> wanted);
+DataTable read_csv(std::string_view text, const std::string& label, std::span<const std::string> wanted);
 
 }  // namespace dts::eval

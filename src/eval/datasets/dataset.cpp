@@ -37,8 +37,8 @@ constexpr std::array<DatasetInfo, 9> kDatasets = {{
      AnswerKind::kMath, PromptStyle::kVerbatim},
     {"nano-bench-mini", "30 of them, for a quick look", "jsonl: id, family, difficulty, question, answer", 30,
      AnswerKind::kMath, PromptStyle::kVerbatim},
-    {"custom", "your own questions: --question-field, --answer-field, --id-field", "any jsonl, csv or parquet file", 0,
-     AnswerKind::kMath, PromptStyle::kBoxed},
+    {"custom", "your own questions, in columns that you name", "any jsonl, csv or parquet file", 0, AnswerKind::kMath,
+     PromptStyle::kBoxed},
 }};
 
 std::vector<Question> parse_questions(const DatasetInfo& info, std::string_view bytes, const std::string& label,
@@ -76,7 +76,8 @@ const DatasetInfo& find_dataset(std::string_view name) {
   if (found != kDatasets.end()) return *found;
   std::vector<std::string> names;
   for (const DatasetInfo& info : kDatasets) names.emplace_back(info.name);
-  throw usage_error(fmt::format("--dataset {}: should be one of {}", in_quotes(name), list_in_quotes(names)));
+  throw usage_error(
+      fmt::format("{} {}: should be one of {}", option_name("dataset"), in_quotes(name), list_in_quotes(names)));
 }
 
 Dataset parse_dataset(std::string_view name, std::string_view bytes, const std::string& label,
@@ -93,7 +94,7 @@ Dataset load_dataset(std::string_view name, std::span<const std::filesystem::pat
                      const DatasetOptions& options) {
   const DatasetInfo& info = find_dataset(name);
   std::vector<Question> all;
-  std::string label = "--data";
+  std::string label = option_name("data");
   for (const std::filesystem::path& file : files) {
     label = file.string();
     std::vector<Question> some = parse_questions(info, read_input_file(file), label, options, all.size() + 1);

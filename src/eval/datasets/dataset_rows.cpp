@@ -72,32 +72,32 @@ Fields fields_of(const DatasetInfo& info, const DatasetOptions& options) {
 }
 
 // The first of the names that the table has. A name that is there twice means nothing.
-const Column* find_any(const Table& table, const Names& names) {
+const DataColumn* find_any(const DataTable& table, const Names& names) {
   for (const std::string& name : names) {
     const auto count = std::count(table.present.begin(), table.present.end(), name);
     if (count > 1) throw Error(fmt::format("{}: has {} columns {}", table.label, count, in_quotes(name)));
-    if (const Column* column = find_column(table, name)) return column;
+    if (const DataColumn* column = find_column(table, name)) return column;
   }
   return nullptr;
 }
 
 // The columns of one dataset in one table; null for those that are optional and not there.
 struct Columns {
-  const Column* question = nullptr;
-  const Column* answer = nullptr;
-  const Column* id = nullptr;
-  const Column* task = nullptr;
-  const Column* difficulty = nullptr;
-  const Column* release = nullptr;
-  const Column* removal = nullptr;
-  std::vector<const Column*> wrong_answers;
+  const DataColumn* question = nullptr;
+  const DataColumn* answer = nullptr;
+  const DataColumn* id = nullptr;
+  const DataColumn* task = nullptr;
+  const DataColumn* difficulty = nullptr;
+  const DataColumn* release = nullptr;
+  const DataColumn* removal = nullptr;
+  std::vector<const DataColumn*> wrong_answers;
 };
 
-Columns find_columns(const DatasetInfo& info, const Table& table, const DatasetOptions& options) {
+Columns find_columns(const DatasetInfo& info, const DataTable& table, const DatasetOptions& options) {
   const Fields fields = fields_of(info, options);
   Names missing;
   const auto required = [&](const Names& names) {
-    const Column* column = find_any(table, names);
+    const DataColumn* column = find_any(table, names);
     if (column == nullptr) missing.push_back(names.front());
     return column;
   };
@@ -112,7 +112,10 @@ Columns find_columns(const DatasetInfo& info, const Table& table, const DatasetO
   columns.removal = find_any(table, fields.removal);
   columns.difficulty = find_any(table, fields.difficulty);
   if (!missing.empty()) {
-    const std::string_view hint = info.name == "custom" ? "; name yours with --question-field and --answer-field" : "";
+    const std::string hint =
+        info.name == "custom"
+            ? fmt::format("; name yours with {} and {}", option_name("question_field"), option_name("answer_field"))
+            : "";
     throw Error(fmt::format("{}: {} needs the column{} {}; the file has {}{}", table.label, info.name,
                             missing.size() > 1 ? "s" : "", list_in_quotes(missing), list_in_quotes(table.present),
                             hint));
@@ -131,7 +134,7 @@ bool is_date(std::string_view text) {
 
 class RowReader {
  public:
-  RowReader(const DatasetInfo& info, const Table& table, const Columns& columns, const DatasetOptions& options)
+  RowReader(const DatasetInfo& info, const DataTable& table, const Columns& columns, const DatasetOptions& options)
       : info_(info), table_(table), columns_(columns), options_(options) {}
 
   // Nothing when the question is not in the release that was asked for.
@@ -153,13 +156,13 @@ class RowReader {
   }
 
  private:
-  [[noreturn]] void fail(const Column& column, std::size_t row, const std::string& problem) const {
+  [[noreturn]] void fail(const DataColumn& column, std::size_t row, const std::string& problem) const {
     throw Error(fmt::format("{} {}", where(table_, row, column.name), problem));
   }
 
   // A text or number as trimmed text; empty when it is null.
-  std::string optional_text(const Column& column, std::size_t row) const {
-    const Cell& cell = column.cells[row];
+  std::string optional_text(const DataColumn& column, std::size_t row) const {
+    const DataCell& cell = column.cells[row];
     if (std::holds_alternative<std::monostate>(cell)) return {};
     if (const auto* number = std::get_if<std::int64_t>(&cell)) return std::to_string(*number);
     if (const auto* number = std::get_if<double>(&cell)) return number_text(*number);
@@ -167,7 +170,7 @@ class RowReader {
     fail(column, row, fmt::format("is {}; should be text", kind_of(cell)));
   }
 
-  std::string text(const Column& column, std::size_t row) const {
+  std::string text(const DataColumn& column, std::size_t row) const {
     std::string value = optional_text(column, row);
     if (value.empty()) {
       const bool null = std::holds_alternative<std::monostate>(column.cells[row]);
@@ -182,13 +185,13 @@ class RowReader {
     return fmt::format("{}", number);
   }
 
-  std::string checked(const std::string& value, const Column& column, std::size_t row) const {
+  std::string checked(const std::string& value, const DataColumn& column, std::size_t row) const {
     if (!is_valid_utf8(value)) fail(column, row, fmt::format("is not UTF-8: {}", in_quotes(value)));
     return std::string(trim(value));
   }
 
   // YYYY-MM-DD, from a date or a time.
-  std::string date(const Column& column, std::size_t row) const {
+  std::string date(const DataColumn& column, std::size_t row) const {
     if (const auto* number = std::get_if<std::int64_t>(&column.cells[row])) return date_of(*number, column, row);
     std::string value = optional_text(column, row).substr(0, 10);
     if (!is_date(value)) fail(column, row, fmt::format("is {}; should be a date YYYY-MM-DD", in_quotes(value)));
@@ -196,7 +199,7 @@ class RowReader {
   }
 
   // Seconds or milliseconds since 1970, as exports write times; no question is of a day where the two meet.
-  std::string date_of(std::int64_t number, const Column& column, std::size_t row) const {
+  std::string date_of(std::int64_t number, const DataColumn& column, std::size_t row) const {
     constexpr std::int64_t kLeastMilliseconds = 100'000'000'000;
     const std::int64_t seconds = number >= kLeastMilliseconds ? number / 1000 : number;
     constexpr std::int64_t kDay = 86'400;
@@ -227,7 +230,7 @@ class RowReader {
   }
 
   std::string only_turn(std::size_t row) const {
-    const Column& column = *columns_.question;
+    const DataColumn& column = *columns_.question;
     const auto* turns = std::get_if<TextList>(&column.cells[row]);
     if (turns == nullptr)
       fail(column, row, fmt::format("is {}; should be a list of texts", kind_of(column.cells[row])));
@@ -238,7 +241,7 @@ class RowReader {
   }
 
   void read_answer(Question& question, std::size_t row) const {
-    const Column& column = *columns_.answer;
+    const DataColumn& column = *columns_.answer;
     const std::string written = text(column, row);
     switch (info_.answers) {
       case AnswerKind::kInteger:
@@ -268,7 +271,7 @@ class RowReader {
 
   void read_choices(Question& question, const std::string& right, std::size_t row) const {
     std::vector<std::string> written = {right};
-    for (const Column* column : columns_.wrong_answers) written.push_back(text(*column, row));
+    for (const DataColumn* column : columns_.wrong_answers) written.push_back(text(*column, row));
     for (const std::size_t from : choice_order(options_.seed, question.id, written.size())) {
       if (from == 0) question.answer = choice_letter(question.choices.size());
       question.choices.push_back(written[from]);
@@ -276,7 +279,7 @@ class RowReader {
   }
 
   const DatasetInfo& info_;
-  const Table& table_;
+  const DataTable& table_;
   const Columns& columns_;
   const DatasetOptions& options_;
 };
@@ -293,10 +296,11 @@ std::vector<std::string> wanted_columns(const DatasetInfo& info, const DatasetOp
   return wanted;
 }
 
-std::vector<Question> read_questions(const DatasetInfo& info, const Table& table, const DatasetOptions& options,
+std::vector<Question> read_questions(const DatasetInfo& info, const DataTable& table, const DatasetOptions& options,
                                      std::size_t first_number) {
   if (!options.release.empty() && !is_date(options.release)) {
-    throw usage_error(fmt::format("--release {}: should be a date YYYY-MM-DD", in_quotes(options.release)));
+    throw usage_error(
+        fmt::format("{} {}: should be a date YYYY-MM-DD", option_name("release"), in_quotes(options.release)));
   }
   const Columns columns = find_columns(info, table, options);
   const RowReader reader(info, table, columns, options);

@@ -15,7 +15,7 @@ std::vector<std::string> wanted_columns(const DatasetInfo& info, const DatasetOp
 
 // One question a row, checked; for LiveBench those of the release. `first_number` numbers the rows of a file without
 // ids. Throws Error naming the columns that are missing and those there are, or the row and column that is wrong.
-std::vector<Question> read_questions(const DatasetInfo& info, const Table& table, const DatasetOptions& options,
+std::vector<Question> read_questions(const DatasetInfo& info, const DataTable& table, const DatasetOptions& options,
                                      std::size_t first_number);
 
 }  // namespace dts::eval

@@ -24,7 +24,7 @@ using Json = nlohmann::json;
 constexpr std::size_t kMaxLineBytes = std::size_t{16} << 20U;
 constexpr int kMaxDepth = 32;
 
-Cell to_cell(Json& value) {
+DataCell to_cell(Json& value) {
   switch (value.type()) {
     case Json::value_t::null:
       return std::monostate{};
@@ -81,9 +81,9 @@ Json parse_line(std::string_view line, const std::string& place) {
 
 }  // namespace
 
-Table read_jsonl(std::string_view text, const std::string& label, std::span<const std::string> wanted) {
+DataTable read_jsonl(std::string_view text, const std::string& label, std::span<const std::string> wanted) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
-  Table table;
+  DataTable table;
   table.label = label;
   std::unordered_set<std::string> known;
 
@@ -102,11 +102,11 @@ Table read_jsonl(std::string_view text, const std::string& label, std::span<cons
       if (known.size() > kMaxColumns) throw Error(fmt::format("{}: has more than {} keys", label, kMaxColumns));
       table.present.push_back(key);
       if (std::find(wanted.begin(), wanted.end(), key) == wanted.end()) continue;
-      table.columns.push_back({key, std::vector<Cell>(table.rows)});  // null in the rows before
+      table.columns.push_back({key, std::vector<DataCell>(table.rows)});  // null in the rows before
     }
-    for (Column& column : table.columns) {
+    for (DataColumn& column : table.columns) {
       const auto found = object.find(column.name);
-      column.cells.push_back(found == object.end() ? Cell{} : to_cell(*found));
+      column.cells.push_back(found == object.end() ? DataCell{} : to_cell(*found));
     }
     table.lines.push_back(line_number);
     ++table.rows;

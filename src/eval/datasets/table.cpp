@@ -56,12 +56,12 @@ void require_text(std::string_view bytes, const std::string& label) {
 
 }  // namespace
 
-std::string where(const Table& table, std::size_t row, std::string_view column) {
+std::string where(const DataTable& table, std::size_t row, std::string_view column) {
   const std::string line = row < table.lines.size() ? fmt::format(" (line {})", table.lines[row]) : "";
   return fmt::format("{}: row {}{}, column {}", table.label, row + 1, line, in_quotes(column, 40));
 }
 
-std::string kind_of(const Cell& cell) {
+std::string kind_of(const DataCell& cell) {
   struct Kind {
     std::string operator()(std::monostate) const { return "missing or null"; }
     std::string operator()(bool) const { return "a truth value"; }
@@ -74,31 +74,31 @@ std::string kind_of(const Cell& cell) {
   return std::visit(Kind{}, cell);
 }
 
-const Column* find_column(const Table& table, std::string_view name) {
-  for (const Column& column : table.columns) {
+const DataColumn* find_column(const DataTable& table, std::string_view name) {
+  for (const DataColumn& column : table.columns) {
     if (column.name == name) return &column;
   }
   return nullptr;
 }
 
-Format detect_format(std::string_view bytes, const std::string& label) {
+FileFormat detect_format(std::string_view bytes, const std::string& label) {
   if (bytes.empty()) throw Error(fmt::format("{}: is empty", label));
-  if (bytes.starts_with("PAR1")) return Format::kParquet;  // whatever it is called
+  if (bytes.starts_with("PAR1")) return FileFormat::kParquet;  // whatever it is called
   refuse_strangers(bytes, label);
   const std::string extension = lower_extension(label);
-  if (extension == "parquet") return Format::kParquet;
-  if (extension == "csv") return Format::kCsv;
-  if (extension == "jsonl" || extension == "ndjson" || extension == "json") return Format::kJsonl;
+  if (extension == "parquet") return FileFormat::kParquet;
+  if (extension == "csv") return FileFormat::kCsv;
+  if (extension == "jsonl" || extension == "ndjson" || extension == "json") return FileFormat::kJsonl;
   if (bytes.starts_with("\xEF\xBB\xBF")) bytes.remove_prefix(3);
   const std::size_t first = bytes.find_first_not_of(" \t\r\n");
-  return first != std::string_view::npos && bytes[first] == '{' ? Format::kJsonl : Format::kCsv;
+  return first != std::string_view::npos && bytes[first] == '{' ? FileFormat::kJsonl : FileFormat::kCsv;
 }
 
-Table read_table(std::string_view bytes, const std::string& label, std::span<const std::string> wanted) {
-  const Format format = detect_format(bytes, label);
-  if (format == Format::kParquet) return read_parquet(bytes, label, wanted);
+DataTable read_table(std::string_view bytes, const std::string& label, std::span<const std::string> wanted) {
+  const FileFormat format = detect_format(bytes, label);
+  if (format == FileFormat::kParquet) return read_parquet(bytes, label, wanted);
   require_text(bytes, label);
-  return format == Format::kCsv ? read_csv(bytes, label, wanted) : read_jsonl(bytes, label, wanted);
+  return format == FileFormat::kCsv ? read_csv(bytes, label, wanted) : read_jsonl(bytes, label, wanted);
 }
 
 }  // namespace dts::eval

@@ -20,17 +20,17 @@ struct Unsupported {
 using TextList = std::vector<std::string>;
 
 // std::monostate: the value is absent or null. Times and dates are text, as ISO 8601 writes them.
-using Cell = std::variant<std::monostate, bool, std::int64_t, double, std::string, TextList, Unsupported>;
+using DataCell = std::variant<std::monostate, bool, std::int64_t, double, std::string, TextList, Unsupported>;
 
-struct Column {
+struct DataColumn {
   std::string name;
-  std::vector<Cell> cells;  // [rows]
+  std::vector<DataCell> cells;  // [rows]
 };
 
-struct Table {
+struct DataTable {
   std::string label;                 // the file, as messages call it
   std::vector<std::string> present;  // the names of all columns of the file, read or not
-  std::vector<Column> columns;       // those that were asked for and are there
+  std::vector<DataColumn> columns;   // those that were asked for and are there
   std::vector<std::size_t> lines;    // [rows] the line, from 1, on which a row begins; empty for a binary format
   std::size_t rows = 0;
 };
@@ -40,22 +40,22 @@ inline constexpr std::size_t kMaxRows = 1'000'000;
 inline constexpr std::size_t kMaxColumns = 10'000;
 
 // "FILE: row 3 (line 17), column 'Answer'": how every message about a cell begins.
-std::string where(const Table& table, std::size_t row, std::string_view column);
+std::string where(const DataTable& table, std::size_t row, std::string_view column);
 
 // "a number", "a list of strings", ...: what a cell is, for messages.
-std::string kind_of(const Cell& cell);
+std::string kind_of(const DataCell& cell);
 
 // The column of that name among those read, or null.
-const Column* find_column(const Table& table, std::string_view name);
+const DataColumn* find_column(const DataTable& table, std::string_view name);
 
-enum class Format { kCsv, kJsonl, kParquet };
+enum class FileFormat { kCsv, kJsonl, kParquet };
 
 // By the name's extension (.csv .jsonl .ndjson .json .parquet), else by the content. Throws Error for content that is
 // known to be something else: a Git LFS pointer, a web page, an archive, UTF-16.
-Format detect_format(std::string_view bytes, const std::string& label);
+FileFormat detect_format(std::string_view bytes, const std::string& label);
 
 // Reads the columns of `wanted` that the file has; others are not kept, and in parquet not even decoded. `label` is
 // used for messages and for its extension. Throws Error with one line for anything malformed.
-Table read_table(std::string_view bytes, const std::string& label, std::span<const std::string> wanted);
+DataTable read_table(std::string_view bytes, const std::string& label, std::span<const std::string> wanted);
 
 }  // namespace dts::eval

@@ -15,13 +15,13 @@ using namespace text;
 
 constexpr std::size_t kNone = std::string_view::npos;
 
-struct Character {
+struct DecodedCharacter {
   char32_t code = 0;
   std::size_t bytes = 1;
 };
 
 // Bytes that are not UTF-8 are characters of their own, and neither spaces nor words.
-Character character_at(std::string_view text, std::size_t at) {
+DecodedCharacter character_at(std::string_view text, std::size_t at) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
   const unsigned char lead = byte(at);
   if (lead < 0x80) return {lead, 1};
@@ -77,7 +77,7 @@ bool is_word_character(char32_t c) {
 
 std::size_t word_end(std::string_view text, std::size_t at) {
   while (at < text.size()) {
-    const Character c = character_at(text, at);
+    const DecodedCharacter c = character_at(text, at);
     if (!is_word_character(c.code)) break;
     at += c.bytes;
   }
@@ -133,7 +133,7 @@ std::string without_thinking(std::string_view text, bool opens_thinking) {
 
 std::string_view python_strip(std::string_view text) {
   while (!text.empty()) {
-    const Character c = character_at(text, 0);
+    const DecodedCharacter c = character_at(text, 0);
     if (!is_python_space(c.code)) break;
     text.remove_prefix(c.bytes);
   }
@@ -149,7 +149,7 @@ std::vector<std::string_view> python_words(std::string_view text) {
   std::vector<std::string_view> words;
   std::size_t begin = 0;
   for (std::size_t at = 0; at < text.size();) {
-    const Character c = character_at(text, at);
+    const DecodedCharacter c = character_at(text, at);
     if (is_python_space(c.code)) {
       if (at > begin) words.push_back(text.substr(begin, at - begin));
       begin = at + c.bytes;

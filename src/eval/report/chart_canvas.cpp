@@ -69,7 +69,7 @@ std::string method_class(std::string_view method) {
   return out;
 }
 
-Scale::Scale(double low, double high, double from, double to, bool logarithmic)
+AxisScale::AxisScale(double low, double high, double from, double to, bool logarithmic)
     : low_(low), high_(high), from_(from), to_(to), logarithmic_(logarithmic) {
   if (logarithmic_) {
     low_ = std::max(low_, 1e-300);
@@ -84,13 +84,13 @@ Scale::Scale(double low, double high, double from, double to, bool logarithmic)
   }
 }
 
-double Scale::operator()(double value) const {
+double AxisScale::operator()(double value) const {
   const double share = logarithmic_ ? std::log(std::max(value, 1e-300) / low_) / std::log(high_ / low_)
                                     : (value - low_) / (high_ - low_);
   return from_ + share * (to_ - from_);
 }
 
-std::vector<double> ticks(const Scale& scale, int count, bool logarithmic) {
+std::vector<double> ticks(const AxisScale& scale, int count, bool logarithmic) {
   std::vector<double> out;
   if (logarithmic) {
     const auto first = static_cast<int>(std::floor(std::log10(scale.low())));

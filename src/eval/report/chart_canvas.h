@@ -37,9 +37,9 @@ class Canvas {
 std::string method_class(std::string_view method);
 
 // A linear or logarithmic axis, in pixels. Constant ranges are widened.
-class Scale {
+class AxisScale {
  public:
-  Scale(double low, double high, double from, double to, bool logarithmic = false);
+  AxisScale(double low, double high, double from, double to, bool logarithmic = false);
   double operator()(double value) const;
   double low() const { return low_; }
   double high() const { return high_; }
@@ -51,7 +51,7 @@ class Scale {
 
 // Round numbers within the range, about `count` of them; for a logarithmic axis powers of ten with 2 and 5 between them
 // where there is room.
-std::vector<double> ticks(const Scale& scale, int count, bool logarithmic = false);
+std::vector<double> ticks(const AxisScale& scale, int count, bool logarithmic = false);
 
 // Estimated width of a label in pixels, at 11 pixels a line.
 double label_width(std::string_view label);

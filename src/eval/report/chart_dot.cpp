@@ -14,7 +14,7 @@ std::string draw(const DotChart& chart) {
   for (const DotChart::Dot& dot : chart.dots) names = std::max(names, label_width(dot.name) + 8);
   names = std::min(names, 150.0);
   const double bottom = kTop + kRow * static_cast<double>(chart.dots.size());
-  const Scale x(0, 1, names + 10, kChartWidth - 52);
+  const AxisScale x(0, 1, names + 10, kChartWidth - 52);
   Canvas canvas(bottom + 38, chart.title + ", " + chart.axis);
   for (const double tick : ticks(x, 5)) {
     canvas.line(x(tick), kTop, x(tick), bottom, "grid");

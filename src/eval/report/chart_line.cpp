@@ -22,8 +22,8 @@ std::string draw(const LineChart& chart) {
     }
   }
   const double margin = chart.log_x ? 0 : 0.03 * (high - low);
-  const Scale x(low - margin, high + margin, kLeft, kRight, chart.log_x);
-  const Scale y(0, 1.02, kBottom, kTop);
+  const AxisScale x(low - margin, high + margin, kLeft, kRight, chart.log_x);
+  const AxisScale y(0, 1.02, kBottom, kTop);
   Canvas canvas(kHeight, fmt::format("{}: {} against {}", chart.title, chart.y_axis, chart.x_axis));
   for (const double tick : ticks(x, 6, chart.log_x)) {
     canvas.line(x(tick), kTop, x(tick), kBottom, "grid");

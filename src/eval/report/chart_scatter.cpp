@@ -85,8 +85,8 @@ std::string draw(const ScatterChart& chart) {
     high = std::max(high, point.x.high);
   }
   const FlopsUnit unit = flops_unit(high);
-  const Scale x(low / 1.25, high * 1.25, kLeft, kRight, true);
-  const Scale y(0, 1.04, bottom, kTop);
+  const AxisScale x(low / 1.25, high * 1.25, kLeft, kRight, true);
+  const AxisScale y(0, 1.04, bottom, kTop);
   Canvas canvas(kHeight + (several ? 18.0 * static_cast<double>(chart.groups.size()) : 0),
                 fmt::format("{} against {}", chart.y_axis, chart.x_axis));
   for (const double tick : ticks(x, 5, true)) {

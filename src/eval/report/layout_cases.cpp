@@ -149,8 +149,8 @@ Table all_methods(const Benchmark& benchmark, const std::string& question) {
 Section cases_section(const Results& results, const LayoutOptions& options) {
   Section section{"cases", "Case studies", "Figure 6 of the paper", "", {}, {}, {}, ""};
   section.text =
-      "One question, side by side. Sentences that a trace repeats word for word are marked. --case QUESTION shows "
-      "any other.";
+      "One question, side by side. Sentences that a trace repeats word for word are marked. `dts report --case "
+      "QUESTION` shows any other.";
   constexpr std::size_t kMostCases = 4;
   if (options.cases.empty()) {
     for (const Benchmark& benchmark : results.benchmarks()) {
@@ -177,7 +177,8 @@ Section cases_section(const Results& results, const LayoutOptions& options) {
       section.tables.push_back(all_methods(benchmark, question));
     }
     if (!found) {
-      throw usage_error(fmt::format("--case is {}: there is no such question in the results{}", in_quotes(question),
+      throw usage_error(fmt::format("{} is {}: there is no such question in the results{}", option_name("case"),
+                                    in_quotes(question),
                                     options.seed ? fmt::format(" with seed {}", *options.seed) : ""));
     }
   }

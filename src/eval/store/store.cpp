@@ -119,9 +119,9 @@ std::vector<TraceResult> traces_from(const std::string& text, const std::string&
 }
 
 // A cursor over the columns of a row, in the order in which they are named.
-class RowReader {
+class StoredRowReader {
  public:
-  explicit RowReader(const Statement& statement) : statement_(statement) {}
+  explicit StoredRowReader(const Statement& statement) : statement_(statement) {}
   std::string text() { return statement_.text(next_++); }
   std::int64_t integer() { return statement_.integer(next_++); }
   int small() { return static_cast<int>(integer()); }
@@ -134,7 +134,7 @@ class RowReader {
   int next_ = 0;
 };
 
-Row read_row(RowReader& from, const std::string& path) {
+Row read_row(StoredRowReader& from, const std::string& path) {
   Row row;
   row.key.model = from.text();
   row.key.dataset = from.text();
@@ -339,7 +339,7 @@ std::vector<Row> Store::rows() const {
       fmt::format("SELECT {} FROM results ORDER BY model, dataset, method, seed, question", kRowColumns));
   std::vector<Row> rows;
   while (statement.step()) {
-    RowReader reader(statement);
+    StoredRowReader reader(statement);
     rows.push_back(read_row(reader, impl_->database.path()));
   }
   return rows;
@@ -348,7 +348,7 @@ std::vector<Row> Store::rows() const {
 std::optional<Row> Store::row(const RowKey& key) const {
   Statement statement(impl_->database, fmt::format("SELECT {}, document FROM results{}", kRowColumns, kWhereKey));
   if (!bind_key(statement, key).step()) return std::nullopt;
-  RowReader reader(statement);
+  StoredRowReader reader(statement);
   Row row = read_row(reader, impl_->database.path());
   row.document = decompress_text(reader.blob(), impl_->database.path());
   return row;

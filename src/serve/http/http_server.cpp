@@ -30,7 +30,7 @@ asio::ip::address address_of(const std::string& host) {
   error_code error;
   auto address = asio::ip::make_address(host == "localhost" ? "127.0.0.1" : host, error);
   if (error) {
-    throw usage_error(fmt::format("--host is '{}': it must be an IP address, such as 127.0.0.1, ::1 or 0.0.0.0", host));
+    throw out_of_range("host", "'" + host + "'", "an IP address, such as 127.0.0.1, ::1 or 0.0.0.0");
   }
   return address;
 }
@@ -49,8 +49,8 @@ class HttpServer::Impl {
     if (!error) acceptor_.bind(endpoint, error);
     if (!error) acceptor_.listen(asio::socket_base::max_listen_connections, error);
     if (error) {
-      throw Error(
-          fmt::format("--host {} --port {}: cannot listen there: {}", options.host, options.port, error.message()));
+      throw Error(fmt::format("{} {} {} {}: cannot listen there: {}", option_name("host"), options.host,
+                              option_name("port"), options.port, error.message()));
     }
     port_ = acceptor_.local_endpoint().port();
     asio::co_spawn(acceptor_.get_executor(), accept(), asio::detached);

@@ -99,7 +99,7 @@ void Run::on_event(const SearchEvent& event) {
   } catch (const std::exception& error) {
     // What cannot be told must not take the other searches down.
     untellable_ = true;
-    search_->stop(StopReason::kFailed, error.what());
+    search_->stop(StopReason::kFailed, unspelled(error));
   }
 }
 

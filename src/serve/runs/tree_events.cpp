@@ -7,7 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "core/names.h"
+#include "core/words.h"
 #include "dts/text_search.h"
 #include "serve/api/votes_json.h"
 #include "text/utf8.h"

@@ -18,15 +18,15 @@ constexpr int kCandidates = 64;
 constexpr int kTimed = 28;  // products
 constexpr int kComparedColumns = 8192;
 
-struct Layout {
-  Layout(cudaDataType type, int rows, int columns, int stride) {
+struct MatrixLayout {
+  MatrixLayout(cudaDataType type, int rows, int columns, int stride) {
     check(cublasLtMatrixLayoutCreate(&layout, type, static_cast<std::uint64_t>(rows),
                                      static_cast<std::uint64_t>(columns), stride),
           "describing a matrix");
   }
-  Layout(const Layout&) = delete;
-  Layout& operator=(const Layout&) = delete;
-  ~Layout() { cublasLtMatrixLayoutDestroy(layout); }
+  MatrixLayout(const MatrixLayout&) = delete;
+  MatrixLayout& operator=(const MatrixLayout&) = delete;
+  ~MatrixLayout() { cublasLtMatrixLayoutDestroy(layout); }
   cublasLtMatrixLayout_t layout = nullptr;
 };
 
@@ -76,9 +76,9 @@ Gemm::~Gemm() { cublasLtMatmulDescDestroy(description_); }
 
 void Gemm::run(const cublasLtMatmulAlgo_t& algorithm, const __nv_bfloat16* w, const __nv_bfloat16* x, float* y,
                int rows, cudaStream_t stream, bool& done) {
-  const Layout a(CUDA_R_16BF, shape_.inputs, shape_.outputs, shape_.inputs);
-  const Layout b(CUDA_R_16BF, shape_.inputs, rows, shape_.inputs);
-  const Layout c(CUDA_R_32F, shape_.outputs, rows, shape_.stride);
+  const MatrixLayout a(CUDA_R_16BF, shape_.inputs, shape_.outputs, shape_.inputs);
+  const MatrixLayout b(CUDA_R_16BF, shape_.inputs, rows, shape_.inputs);
+  const MatrixLayout c(CUDA_R_32F, shape_.outputs, rows, shape_.stride);
   const float one = 1;
   const float old = shape_.accumulate ? 1.0F : 0.0F;
   const GemmLibrary::Impl& lib = *library_.impl_;
@@ -87,9 +87,9 @@ void Gemm::run(const cublasLtMatmulAlgo_t& algorithm, const __nv_bfloat16* w, co
 }
 
 std::vector<cublasLtMatmulAlgo_t> Gemm::candidates(int rows) {
-  const Layout a(CUDA_R_16BF, shape_.inputs, shape_.outputs, shape_.inputs);
-  const Layout b(CUDA_R_16BF, shape_.inputs, rows, shape_.inputs);
-  const Layout c(CUDA_R_32F, shape_.outputs, rows, shape_.stride);
+  const MatrixLayout a(CUDA_R_16BF, shape_.inputs, shape_.outputs, shape_.inputs);
+  const MatrixLayout b(CUDA_R_16BF, shape_.inputs, rows, shape_.inputs);
+  const MatrixLayout c(CUDA_R_32F, shape_.outputs, rows, shape_.stride);
   cublasLtMatmulPreference_t preference = nullptr;
   check(cublasLtMatmulPreferenceCreate(&preference), "choosing a product");
   const std::size_t workspace = kWorkspaceBytes;

@@ -118,7 +118,7 @@ struct DevicePrediction {
   float logprobs[kRanked] = {};
 };
 
-struct BlockSums {
+struct DeviceBlockSums {
   float max, stat, stat_first, stat_second, unit, sample;
   std::int32_t invalid;
   std::int32_t unused;
@@ -127,8 +127,8 @@ struct BlockSums {
 struct PredictArguments {
   const float* logits = nullptr;  // [rows, stride]
   const DeviceSpec* specs = nullptr;
-  float* group_max = nullptr;  // [rows, kMostGroups]
-  BlockSums* sums = nullptr;   // [rows, blocks]
+  float* group_max = nullptr;       // [rows, kMostGroups]
+  DeviceBlockSums* sums = nullptr;  // [rows, blocks]
   DevicePrediction* out = nullptr;
   int rows = 0, n_vocab = 0, stride = 0;
 };

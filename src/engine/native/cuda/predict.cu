@@ -149,7 +149,7 @@ __device__ float logit_of(std::uint64_t key) {
   return __uint_as_float((bits >> 31U) != 0 ? bits : ~bits & 0x7FFFFFFFU);
 }
 
-struct Row {
+struct DeviceRow {
   float max;
   double log_unit;  // log sum exp(z - max)
   double sample;    // sum exp((z - max) / T)
@@ -194,7 +194,7 @@ __device__ void weigh_blocks(const float* logits, int n_vocab, int blocks, float
 
 // Where the ranking ends, as Sampler::cut_top has it. One thread.
 __device__ void cut_ranking(const double* weights, int ranked, int listed, bool limited, const DeviceSpec& spec,
-                            double error, Row& r) {
+                            double error, DeviceRow& r) {
   const bool all = limited || listed < kRanked;  // else there may be more than are ranked
   const int count = limited ? min(ranked, spec.sample_top_k) : ranked;
   double total = r.sample;
@@ -219,7 +219,7 @@ __device__ void cut_ranking(const double* weights, int ranked, int listed, bool 
 
 // Of the kept ones, in ascending order of tokens.
 __device__ void draw_from_ranking(const std::uint64_t* keys, const double* weights, const float* logits,
-                                  const DeviceSpec& spec, double* by_token, std::uint32_t* tokens, Row& r) {
+                                  const DeviceSpec& spec, double* by_token, std::uint32_t* tokens, DeviceRow& r) {
   const int t = threadIdx.x;
   if (t < r.kept) {
     int rank = 0;
@@ -253,7 +253,7 @@ __device__ void draw_from_ranking(const std::uint64_t* keys, const double* weigh
 
 // Of all: the block that the draw falls into, then the token. `scratch` has the blocks' weights and keeps them.
 __device__ void draw_from_blocks(const float* logits, int n_vocab, int blocks, const DeviceSpec& spec, double error,
-                                 double* scratch, Row& r) {
+                                 double* scratch, DeviceRow& r) {
   const int t = threadIdx.x;
   if (t == 0) {
     r.target = unit_of(spec.draw) * r.sample;
@@ -307,7 +307,7 @@ __global__ void __launch_bounds__(kThreads) predict_kernel(PredictArguments a) {
   __shared__ double weights[kRanked];
   __shared__ double by_token[kRanked];
   __shared__ std::uint32_t tokens_by_token[kRanked];
-  __shared__ Row r;
+  __shared__ DeviceRow r;
   const std::size_t row = blockIdx.x;
   const int t = threadIdx.x;
   const DeviceSpec spec = a.specs[row];
@@ -316,14 +316,14 @@ __global__ void __launch_bounds__(kThreads) predict_kernel(PredictArguments a) {
   const int blocks = (a.n_vocab + kBlockLogits - 1) / kBlockLogits;
   const int group_logits = group_logits_of(a.n_vocab);
   const int groups = (a.n_vocab + group_logits - 1) / group_logits;
-  const BlockSums* sums = a.sums + row * blocks;
+  const DeviceBlockSums* sums = a.sums + row * blocks;
   if (spec.by_host != 0) {
     if (t == 0) out.status = DevicePrediction::kByHost;
     return;
   }
 
   // The row's largest; is it a row at all?
-  BlockSums own = {-infinity(), 0, 0, 0, 0, 0, 0, 0};
+  DeviceBlockSums own = {-infinity(), 0, 0, 0, 0, 0, 0, 0};
   if (t < blocks) own = sums[t];
   maxima[t] = own.max;
   const bool invalid = __syncthreads_or(own.invalid) != 0;

@@ -35,7 +35,7 @@ std::int64_t StepSizes::bytes(const Geometry& g) const {
       size(g.width) * 6 + size(g.qkv_width()) * 4 + size(g.q_width()) * 4 + size(g.feed_forward) * 10;
   const std::size_t part = size(g.q_width()) * 4 + size(g.heads) * 8;
   const std::size_t output =
-      stride * 4 + kMostGroups * 4 + sizeof(DevicePrediction) + size(blocks_of(g.n_vocab)) * sizeof(BlockSums);
+      stride * 4 + kMostGroups * 4 + sizeof(DevicePrediction) + size(blocks_of(g.n_vocab)) * sizeof(DeviceBlockSums);
   constexpr std::size_t kLibraries = std::size_t{512} << 20U;  // cuBLASLt, graphs, what products are chosen by
   return static_cast<std::int64_t>(rows * row + parts * part + 2 * outputs * output + work_numbers * 4 + kLibraries);
 }

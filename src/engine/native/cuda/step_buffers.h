@@ -51,7 +51,7 @@ struct StepBuffers {
   DeviceBuffer<float2> partial_sums;           // [parts, heads]
   DeviceBuffer<float> logits;                  // [outputs, stride]
   DeviceBuffer<float> group_max;               // [outputs, kMostGroups]
-  DeviceBuffer<BlockSums> sums;                // [outputs, blocks]
+  DeviceBuffer<DeviceBlockSums> sums;          // [outputs, blocks]
   DeviceBuffer<DevicePrediction> predictions;  // [outputs]
 
   PinnedBuffer<char> host_input;

@@ -16,7 +16,7 @@ namespace {
 class ChunkReader {
  public:
   ChunkReader(const ColumnChunk& chunk, const TopColumn& column, std::size_t num_rows, Budget& budget,
-              std::vector<Cell>& cells)
+              std::vector<DataCell>& cells)
       : chunk_(chunk), column_(column), end_(cells.size() + num_rows), budget_(budget), cells_(cells) {}
 
   void read(Bytes pages) {
@@ -109,14 +109,14 @@ class ChunkReader {
     };
     const auto there =
         max == 0 ? count : static_cast<std::size_t>(std::count_if(definitions.begin(), definitions.end(), is_there));
-    std::vector<Cell> values = read_values(bytes, header.encoding, column_, there, dictionary_, budget_);
+    std::vector<DataCell> values = read_values(bytes, header.encoding, column_, there, dictionary_, budget_);
     std::size_t next = 0;
     if (column_.is_list) {
       for (std::size_t i = 0; i < count; ++i) append_item(repetitions[i], definitions[i], values, next);
       return;
     }
     check_room(count);
-    budget_.charge(count - there, sizeof(Cell));
+    budget_.charge(count - there, sizeof(DataCell));
     for (std::size_t i = 0; i < count; ++i) {
       if (max == 0 || definitions[i] == max) {
         cells_.push_back(std::move(values[next++]));
@@ -126,11 +126,12 @@ class ChunkReader {
     }
   }
 
-  void append_item(std::uint32_t repetition, std::uint32_t definition, std::vector<Cell>& values, std::size_t& next) {
+  void append_item(std::uint32_t repetition, std::uint32_t definition, std::vector<DataCell>& values,
+                   std::size_t& next) {
     if (repetition > 1) throw FormatError("a repetition level is out of range");
     if (repetition == 0) {
       check_room(1);
-      budget_.charge(sizeof(Cell));
+      budget_.charge(sizeof(DataCell));
       cells_.emplace_back();
       if (definition >= column_.list_definition) cells_.back() = TextList();
       begun_ = true;
@@ -153,15 +154,15 @@ class ChunkReader {
   const TopColumn& column_;
   std::size_t end_;  // cells_ has this many when the row group is read
   Budget& budget_;
-  std::vector<Cell>& cells_;
-  std::vector<Cell> dictionary_;
+  std::vector<DataCell>& cells_;
+  std::vector<DataCell> dictionary_;
   bool begun_ = false;  // a row of this chunk has begun
 };
 
 }  // namespace
 
 void read_column_chunk(Bytes file, const ColumnChunk& chunk, const TopColumn& column, std::size_t num_rows,
-                       Budget& budget, std::vector<Cell>& cells) {
+                       Budget& budget, std::vector<DataCell>& cells) {
   if (chunk.encrypted) throw FormatError("is encrypted, which is not supported");
   if (!chunk.file_path.empty()) throw FormatError("lies in another file, which is not supported");
   if (chunk.type != column.type)

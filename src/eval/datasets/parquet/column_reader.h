@@ -12,6 +12,6 @@ namespace dts::eval::parquet {
 
 // Appends the row group's `num_rows` cells to `cells`. `file` is the whole file. Throws FormatError.
 void read_column_chunk(Bytes file, const ColumnChunk& chunk, const TopColumn& column, std::size_t num_rows,
-                       Budget& budget, std::vector<Cell>& cells);
+                       Budget& budget, std::vector<DataCell>& cells);
 
 }  // namespace dts::eval::parquet

@@ -54,8 +54,8 @@ std::size_t count_rows(const FileMetadata& metadata, const Schema& schema) {
   return rows;
 }
 
-Column read_column(Bytes file, const FileMetadata& metadata, const TopColumn& top, Budget& budget) {
-  Column column{top.name, {}};
+DataColumn read_column(Bytes file, const FileMetadata& metadata, const TopColumn& top, Budget& budget) {
+  DataColumn column{top.name, {}};
   try {
     if (!top.unsupported.empty()) throw FormatError("is " + top.unsupported + ", which is not supported");
     for (const RowGroup& group : metadata.row_groups) {
@@ -68,13 +68,13 @@ Column read_column(Bytes file, const FileMetadata& metadata, const TopColumn& to
   return column;
 }
 
-Table read(std::string_view text, const std::string& label, std::span<const std::string> wanted) {
+DataTable read(std::string_view text, const std::string& label, std::span<const std::string> wanted) {
   const Bytes file(reinterpret_cast<const std::uint8_t*>(text.data()), text.size());
   const FileMetadata metadata = read_file_metadata(find_footer(text));
   if (metadata.encrypted) throw FormatError("is an encrypted parquet file, which is not supported");
   const Schema schema = read_schema(metadata.schema);
 
-  Table table;
+  DataTable table;
   table.label = label;
   table.rows = count_rows(metadata, schema);
   for (const TopColumn& top : schema.columns) table.present.push_back(top.name);
@@ -89,7 +89,7 @@ Table read(std::string_view text, const std::string& label, std::span<const std:
 }  // namespace
 }  // namespace parquet
 
-Table read_parquet(std::string_view bytes, const std::string& label, std::span<const std::string> wanted) {
+DataTable read_parquet(std::string_view bytes, const std::string& label, std::span<const std::string> wanted) {
   try {
     return parquet::read(bytes, label, wanted);
   } catch (const parquet::FormatError& error) {

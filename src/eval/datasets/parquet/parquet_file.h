@@ -14,6 +14,6 @@ namespace dts::eval {
 // Reads the columns of `wanted` that the file has; other columns may be of any type. Throws Error with one line naming
 // the file and column for whatever is malformed, damaged or not supported. Never reads outside `bytes`; takes memory
 // in proportion to the file's size, whatever the file claims.
-Table read_parquet(std::string_view bytes, const std::string& label, std::span<const std::string> wanted);
+DataTable read_parquet(std::string_view bytes, const std::string& label, std::span<const std::string> wanted);
 
 }  // namespace dts::eval

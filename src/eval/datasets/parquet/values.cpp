@@ -32,7 +32,7 @@ std::string iso_time(std::int64_t seconds) {
   return fmt::format("{}T{:02}:{:02}:{:02}", iso_date(days), second / 3600, second / 60 % 60, second % 60);
 }
 
-Cell integer_cell(std::int64_t value, const TopColumn& column) {
+DataCell integer_cell(std::int64_t value, const TopColumn& column) {
   switch (column.meaning) {
     case Meaning::kDate:
       return iso_date(value);
@@ -52,20 +52,20 @@ Cell integer_cell(std::int64_t value, const TopColumn& column) {
 }
 
 // The old form of a timestamp: nanoseconds of the day, then the Julian day.
-Cell int96_cell(ByteReader& bytes) {
+DataCell int96_cell(ByteReader& bytes) {
   constexpr std::int64_t kJulian1970 = 2'440'588;
   const auto nanos = bytes.little_endian<std::int64_t>();
   const auto day = static_cast<std::int64_t>(bytes.little_endian<std::uint32_t>());
   return iso_time((day - kJulian1970) * kSecondsPerDay + floor_divide(nanos, 1'000'000'000));
 }
 
-Cell text_cell(Bytes bytes, Budget& budget) {
+DataCell text_cell(Bytes bytes, Budget& budget) {
   budget.charge(bytes.size());
   return std::string(bytes.begin(), bytes.end());
 }
 
 // One value of a type whose PLAIN form is whole bytes.
-Cell plain_cell(ByteReader& bytes, const TopColumn& column, Budget& budget) {
+DataCell plain_cell(ByteReader& bytes, const TopColumn& column, Budget& budget) {
   switch (column.type) {
     case PhysicalType::kInt32:
       return integer_cell(bytes.little_endian<std::int32_t>(), column);
@@ -90,7 +90,8 @@ Cell plain_cell(ByteReader& bytes, const TopColumn& column, Budget& budget) {
   throw FormatError("encoding " + name_of(encoding) + " of " + name_of(column.type) + " is not supported");
 }
 
-void read_plain(ByteReader& bytes, const TopColumn& column, std::size_t count, Budget& budget, std::vector<Cell>& out) {
+void read_plain(ByteReader& bytes, const TopColumn& column, std::size_t count, Budget& budget,
+                std::vector<DataCell>& out) {
   if (column.type == PhysicalType::kBoolean) {
     const Bytes packed = bytes.take(count / 8 + (count % 8 != 0 ? 1 : 0));
     for (std::size_t i = 0; i < count; ++i) out.emplace_back(((packed[i / 8] >> (i % 8)) & 1U) != 0);
@@ -99,8 +100,8 @@ void read_plain(ByteReader& bytes, const TopColumn& column, std::size_t count, B
   for (std::size_t i = 0; i < count; ++i) out.push_back(plain_cell(bytes, column, budget));
 }
 
-void read_dictionary_indices(ByteReader& bytes, std::size_t count, const std::vector<Cell>& dictionary, Budget& budget,
-                             std::vector<Cell>& out) {
+void read_dictionary_indices(ByteReader& bytes, std::size_t count, const std::vector<DataCell>& dictionary,
+                             Budget& budget, std::vector<DataCell>& out) {
   if (count == 0) return;
   const unsigned width = bytes.byte();
   for (const std::uint32_t index : read_rle(bytes, width, count, budget)) {
@@ -112,7 +113,7 @@ void read_dictionary_indices(ByteReader& bytes, std::size_t count, const std::ve
   }
 }
 
-void read_boolean_runs(ByteReader& bytes, std::size_t count, Budget& budget, std::vector<Cell>& out) {
+void read_boolean_runs(ByteReader& bytes, std::size_t count, Budget& budget, std::vector<DataCell>& out) {
   if (count == 0) return;
   ByteReader runs(bytes.take(bytes.little_endian<std::uint32_t>()));
   for (const std::uint32_t value : read_rle(runs, 1, count, budget)) out.emplace_back(value != 0);
@@ -131,17 +132,17 @@ std::size_t to_length(std::int64_t value) {
   return static_cast<std::size_t>(value);
 }
 
-void read_delta_lengths(ByteReader& bytes, std::size_t count, Budget& budget, std::vector<Cell>& out) {
+void read_delta_lengths(ByteReader& bytes, std::size_t count, Budget& budget, std::vector<DataCell>& out) {
   for (const std::int64_t length : read_exact_deltas(bytes, count, budget)) {
     out.push_back(text_cell(bytes.take(to_length(length)), budget));
   }
 }
 
 // Each text is a piece of the one before and a rest of its own.
-void read_delta_texts(ByteReader& bytes, std::size_t count, Budget& budget, std::vector<Cell>& out) {
+void read_delta_texts(ByteReader& bytes, std::size_t count, Budget& budget, std::vector<DataCell>& out) {
   const std::vector<std::int64_t> prefixes = read_exact_deltas(bytes, count, budget);
-  std::vector<Cell> suffixes;
-  budget.charge(count, sizeof(Cell));
+  std::vector<DataCell> suffixes;
+  budget.charge(count, sizeof(DataCell));
   read_delta_lengths(bytes, count, budget, suffixes);
   std::string text;
   for (std::size_t i = 0; i < count; ++i) {
@@ -156,7 +157,7 @@ void read_delta_texts(ByteReader& bytes, std::size_t count, Budget& budget, std:
 
 // The first bytes of all values, then the second bytes, ...
 void read_split_streams(ByteReader& bytes, const TopColumn& column, std::size_t count, Budget& budget,
-                        std::vector<Cell>& out) {
+                        std::vector<DataCell>& out) {
   std::size_t width = 0;
   switch (column.type) {
     case PhysicalType::kFloat:
@@ -181,10 +182,10 @@ void read_split_streams(ByteReader& bytes, const TopColumn& column, std::size_t 
 
 }  // namespace
 
-std::vector<Cell> read_values(ByteReader& bytes, Encoding encoding, const TopColumn& column, std::size_t count,
-                              const std::vector<Cell>& dictionary, Budget& budget) {
-  budget.charge(count, sizeof(Cell));
-  std::vector<Cell> out;
+std::vector<DataCell> read_values(ByteReader& bytes, Encoding encoding, const TopColumn& column, std::size_t count,
+                                  const std::vector<DataCell>& dictionary, Budget& budget) {
+  budget.charge(count, sizeof(DataCell));
+  std::vector<DataCell> out;
   out.reserve(count);
   const bool is_integer = column.type == PhysicalType::kInt32 || column.type == PhysicalType::kInt64;
   const bool is_text = column.type == PhysicalType::kByteArray;

@@ -12,7 +12,7 @@ namespace dts::eval::parquet {
 
 // `count` values that are there (nulls are not stored). `dictionary` serves the dictionary encodings and may be empty
 // otherwise. Throws FormatError for an encoding that does not exist for the column's type, by its name.
-std::vector<Cell> read_values(ByteReader& bytes, Encoding encoding, const TopColumn& column, std::size_t count,
-                              const std::vector<Cell>& dictionary, Budget& budget);
+std::vector<DataCell> read_values(ByteReader& bytes, Encoding encoding, const TopColumn& column, std::size_t count,
+                                  const std::vector<DataCell>& dictionary, Budget& budget);
 
 }  // namespace dts::eval::parquet

@@ -94,7 +94,7 @@ class Asker {
 };
 
 // What a server says of its model.
-struct ServedModel {
+struct ServerModel {
   std::string name;
   int n_vocab = 0;         // 0: not known
   int context_length = 0;  // tokens; 0: not known
@@ -123,7 +123,7 @@ class Protocol {
   virtual ServerCall generate(const GenerationRequest& request, PieceSink& pieces) const = 0;
   virtual std::unique_ptr<AnswerReader> reader(const GenerationRequest& request, PieceSink& pieces) const = 0;
 
-  virtual ServedModel model(const Asker& server) const = 0;
+  virtual ServerModel model(const Asker& server) const = 0;
   virtual std::vector<Token> tokenize(const Asker& server, std::string_view text, bool special, bool bos) const = 0;
   // Bytes as far as JSON can carry them; what it cannot is U+FFFD.
   virtual std::string detokenize(const Asker& server, std::span<const Token> tokens) const = 0;
@@ -138,7 +138,7 @@ class Protocol {
 };
 
 // From GET /v1/models: the one called `name`, or the first.
-ServedModel first_model(const Asker& server, const std::string& name);
+ServerModel first_model(const Asker& server, const std::string& name);
 
 std::unique_ptr<Protocol> make_llama_server_protocol(std::string served_model);
 std::unique_ptr<Protocol> make_vllm_protocol(std::string served_model);

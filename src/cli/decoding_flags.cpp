@@ -1,4 +1,4 @@
-#include "cli/options.h"
+#include "cli/decoding_flags.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,6 @@
 #include "cli/arguments.h"
 #include "cli/spelling.h"
 #include "dts/error.h"
-#include "dts/llama.h"
 
 namespace dts::cli {
 namespace {
@@ -50,13 +49,13 @@ void add_decoding_options(CLI::App& app, DecodingOptions& options) {
   }
 }
 
-SearchOptions checked_search(const DecodingOptions& options) {
+SearchOptions checked_search(const DecodingOptions& options, int most_branches) {
   SearchOptions search = options.search();
-  if (search.method.max_live() > kMostBranches) {
+  if (search.method.max_live() > most_branches) {
     const bool samples = options.method == "short-m@k";
     const char* wide = search.method.branch.enabled ? "max_branches" : (samples ? "samples" : "votes");
-    throw usage_error(fmt::format("{} {}: must be at most {}, the branches that an engine can keep", option_name(wide),
-                                  search.method.max_live(), kMostBranches));
+    throw usage_error(fmt::format("{} {}: must be at most {}, the branches that this model's engine can keep",
+                                  option_name(wide), search.method.max_live(), most_branches));
   }
   return search;
 }

@@ -12,8 +12,9 @@ namespace dts::cli {
 // The groups Method, Budget and Sampling. `options` must outlive `app`.
 void add_decoding_options(CLI::App& app, DecodingOptions& options);
 
-// The search they ask for. Throws a usage error for whatever is wrong with it without knowing the model.
-SearchOptions checked_search(const DecodingOptions& options);
+// The search they ask for. Throws a usage error when it may have more branches than `most_branches`: what one engine
+// of the model can keep (ModelInfo).
+SearchOptions checked_search(const DecodingOptions& options, int most_branches);
 
 // Where the values of sampling come from, for a record: "Qwen3 family", or "--temp, else Qwen3 family".
 std::string sampling_source(const DecodingOptions& options, const std::string& recommended);
