@@ -218,11 +218,9 @@ ContextSettings context_settings(const LlamaModelImpl& model, const LlamaEngineO
   const bool lone_row_differs = model.facts.lone_row_differs || settings.flash_attention;
   const bool reproducible = !model.on_gpu && !settings.unified && !model.facts.experts;
   const int multiple = model.facts.row_multiple;
-  const bool automatic_padding = !model.on_gpu && !settings.unified;
   // Padding wants sequences of its own, and llama.cpp has no more.
   const bool possible = options.max_branches + multiple - 1 <= kMostSequences;
-  const bool wanted =
-      options.batch_invariant == Toggle::kAuto ? automatic_padding : options.batch_invariant == Toggle::kOn;
+  const bool wanted = options.batch_invariant == Toggle::kAuto ? reproducible : options.batch_invariant == Toggle::kOn;
   settings.batch_invariant = reproducible && multiple == 1 && !lone_row_differs;  // without any padding
   if (wanted && possible) {
     settings.row_multiple = multiple;

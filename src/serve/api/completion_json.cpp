@@ -169,6 +169,8 @@ Json result_json(const Run& run, const TreeDocument& document) {
   json["state"] = "done";
   json["method"] = document.options.method.name;
   json["seed"] = document.options.seed;
+  // By its seed, whatever else is decoded.
+  json["reproducible"] = document.engine.capabilities.honours_draws && document.engine.capabilities.batch_invariant;
   json["reason"] = to_string(outcome.reason);
   json["answer"] = outcome.winner ? Json(text::valid_utf8(outcome.finished[*outcome.winner].answer)) : Json();
   json["votes"] = votes_json(outcome.votes);
