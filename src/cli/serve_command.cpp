@@ -278,6 +278,10 @@ void add_limit_options(CLI::App& command, const std::shared_ptr<ServeFlags>& fla
             });
   whole("--small-lane", "branches beside --parallel for requests that want no more (default 4)", limits.small_lane, 0,
         64);
+  add_value(command, "--prefix-cache", "N", "memory for prompts that others may begin with, MiB; 0: none (default 256)",
+            [flags](const std::string& text) {
+              flags->limits.prefix_bytes = parse_integer("--prefix-cache", text, 0, 1 << 24) << 20U;
+            });
   whole("--max-connections", "connections (default 512)", limits.connections);
   whole("--keep-trees", "trees kept of questions that are done (default 64)", limits.kept_runs, 0);
   add_value(command, "--keep-mib", "N", "memory for them, MiB (default 256)", [flags](const std::string& text) {

@@ -68,7 +68,7 @@ Service::Service(ServiceOptions options, Engine& engine, const Vocabulary& vocab
       store_(options_.limits.kept_runs, options_.limits.kept_bytes),
       places_(options_.limits.runs, options_.limits.key_runs),
       workers_(kWorkers),
-      loop_(engine, {.small_lane = options_.limits.small_lane}) {}
+      loop_(engine, {options_.limits.prefix_bytes, options_.limits.small_lane}) {}
 
 Service::~Service() {
   workers_.stop();
@@ -155,6 +155,10 @@ Service::Routed Service::route(const HttpRequest& request, Handled& handled) {
     return tree(request, caller, percent_decoded(path.substr(kTrees.size() + 1)), handled);
   }
   if (Routed more = route_more(request, caller, handled)) return more;
+  if (path == "/v1/embeddings" || path.starts_with("/v1/embeddings/")) {
+    throw ApiError(404, "this server makes no embeddings: it only answers, at POST /v1/chat/completions", {},
+                   "embeddings_not_supported");
+  }
   if (path.starts_with("/v1/")) {
     throw ApiError(404,
                    fmt::format("there is nothing at this path: this server has POST /v1/chat/completions, "

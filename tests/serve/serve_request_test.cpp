@@ -111,8 +111,8 @@ TEST(CompletionRequest, WhatIsSaidMoreCloselyComesFirst) {
 TEST(CompletionRequest, ErrorsNameTheFieldTheValueAndWhatWouldBeRight) {
   EXPECT_EQ(error_of("{}"), "400 messages: messages is missing: it must be a list");
   EXPECT_EQ(error_of(R"({"messages":[]})"), "400 messages: messages is a list of 0: it must have from 1 to 3 messages");
-  EXPECT_EQ(error_with(R"("max_tokens":-1)"),
-            "400 max_tokens: max_tokens is -1: it must be a whole number from 1 to 100");
+  EXPECT_EQ(error_with(R"("max_tokens":-2)"),
+            "400 max_tokens: max_tokens is -2: it must be a whole number from 1 to 100");
   EXPECT_EQ(error_with(R"("max_tokens":101)"),
             "400 max_tokens: max_tokens is 101: it must be a whole number from 1 to 100");
   EXPECT_EQ(error_with(R"("temperature":"hot")"),
@@ -247,6 +247,20 @@ TEST(CompletionRequest, NothingThatChangesTheMeaningIsIgnored) {
   EXPECT_NO_THROW(read_with(
       R"("user":"u","metadata":{},"store":false,"service_tier":"auto","safety_identifier":"s","prompt_cache_key":"k",
       "parallel_tool_calls":true,"cache_prompt":true,"id_slot":1,"priority":0,"request_id":"r","prediction":{"a":1})"));
+}
+
+// It might change the meaning.
+TEST(CompletionRequest, WhatNobodyKnowsIsRefusedByItsName) {
+  for (const char* name : {"max_new_tokens", "temprature", "guided_magic", "messages\\u0000", ""}) {
+    const std::string error = error_with("\"" + std::string(name) + "\":1");
+    EXPECT_TRUE(error.starts_with("400 ") && error.find(" is unknown: ") != std::string::npos) << error;
+  }
+  EXPECT_NO_THROW(read_with(R"("max_new_tokens":null)"));
+  EXPECT_EQ(read_with(R"("n_predict":20)").decoding.max_tokens, 20);
+  // How far penalties look back matters where there are some.
+  EXPECT_NO_THROW(read_with(R"("repeat_last_n":64,"repeat_penalty":1.0)"));
+  EXPECT_NO_THROW(read_with(R"("repeat_last_n":-1,"repeat_penalty":1.1)"));
+  EXPECT_EQ(error_with(R"("repeat_last_n":64,"repeat_penalty":1.1)").substr(0, 17), "400 repeat_last_n");
 }
 
 TEST(CompletionRequest, TakesWhatClientsCommonlySend) {

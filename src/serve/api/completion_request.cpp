@@ -12,6 +12,7 @@
 #include "json/option_json.h"
 #include "json/parse.h"
 #include "serve/api/api_error.h"
+#include "serve/api/known_fields.h"
 #include "serve/api/option_fields.h"
 #include "serve/api/token_weights.h"
 #include "text/display.h"
@@ -20,94 +21,6 @@ namespace dts::serve {
 namespace {
 
 using namespace text;
-
-[[noreturn]] void unsupported(const std::string& name, const std::string& why) {
-  throw ApiError(400, fmt::format("{} is not supported: {}", name, why), name, "unsupported_parameter");
-}
-
-// A field that would change what is generated, and that we cannot honour, with the values that would not.
-struct Unsupported {
-  const char* name;
-  const char* neutral;  // JSON texts, one after the other; empty: none but null, [] and {}
-  const char* remedy;
-};
-
-constexpr const char* kOut = "leave it out";
-constexpr const char* kZero = "it must be 0 or left out";
-constexpr const char* kOne = "it must be 1 or left out";
-constexpr const char* kFalse = "it must be false or left out";
-constexpr const char* kTrue = "it must be true or left out";
-
-constexpr auto kUnsupported = std::to_array<Unsupported>({
-    {"functions", "", kOut},
-    {"function_call", R"(["none", "auto"])", kOut},
-    {"audio", "", kOut},
-    {"web_search_options", "", kOut},
-    {"suffix", R"([""])", kOut},
-    {"images", "", kOut},
-    {"lora", "", kOut},
-    {"verbosity", R"(["medium"])", kOut},
-    // llama.cpp's samplers.
-    {"dry_multiplier", "[0]", kZero},
-    {"xtc_probability", "[0]", kZero},
-    {"mirostat", "[0]", kZero},
-    {"dynatemp_range", "[0]", kZero},
-    {"typical_p", "[1]", kOne},
-    {"tfs_z", "[1]", kOne},
-    {"top_n_sigma", "[-1, 0]", kOut},
-    {"samplers", "", kOut},
-    {"n_probs", "[0]", kZero},
-    {"ignore_eos", "[false]", kFalse},
-    {"input_prefix", R"([""])", kOut},
-    {"input_suffix", R"([""])", kOut},
-    // vLLM's and SGLang's.
-    {"min_tokens", "[0]", kZero},
-    {"length_penalty", "[1]", kOne},
-    {"use_beam_search", "[false]", kFalse},
-    {"early_stopping", "[false]", kFalse},
-    {"stop_token_ids", "", kOut},
-    {"bad_words", "", kOut},
-    {"allowed_token_ids", "", kOut},
-    {"guided_json", "", "use response_format"},
-    {"guided_regex", "", "use response_format or grammar"},
-    {"guided_choice", "", "use response_format or grammar"},
-    {"guided_grammar", "", "use grammar"},
-    {"guided_whitespace_pattern", "", kOut},
-    {"structured_outputs", "", "use response_format"},
-    {"regex", "", "use grammar"},
-    {"ebnf", "", "use grammar"},
-    {"continue_final_message", "[false]", kFalse},
-    {"add_generation_prompt", "[true]", kTrue},
-    {"add_special_tokens", "[false]", kFalse},
-    {"chat_template", "", kOut},
-    {"documents", "", kOut},
-    {"truncate_prompt_tokens", "", kOut},
-    {"prompt_logprobs", "[0]", kOut},
-    {"include_stop_str_in_output", "[false]", kFalse},
-    {"skip_special_tokens", "[true]", kTrue},
-    {"logits_processors", "", kOut},
-    {"mm_processor_kwargs", "", kOut},
-    {"echo", "[false]", kFalse},
-});
-
-void refuse_what_changes_the_meaning(const JsonField& body) {
-  for (const Unsupported& field : kUnsupported) {
-    const JsonField value = body[field.name];
-    if (value.is_empty()) continue;
-    const std::string_view neutral = field.neutral;
-    if (!neutral.empty()) {
-      const auto values = nlohmann::json::parse(neutral);
-      if (std::find(values.begin(), values.end(), value.json()) != values.end()) continue;
-    }
-    unsupported(field.name, field.remedy);
-  }
-  const JsonField modalities = body["modalities"];
-  if (!modalities.absent()) {
-    for (std::size_t i = 0; i < modalities.size(); ++i) {
-      if (modalities.item(i).string() != "text") unsupported("modalities", "it must be [\"text\"]");
-    }
-  }
-}
 
 std::vector<std::string> read_stop(const JsonField& stop, const Limits& limits) {
   std::vector<std::string> strings;
@@ -171,7 +84,9 @@ void read_options(const JsonField& body, const Limits& limits, DecodingOptions& 
   for (const OptionInfo& option : decoding_options()) {
     if (option.openai) read_value(option, body[option.name], limits, decoding);
   }
-  read_value(*find_option("max_tokens"), body["max_completion_tokens"], limits, decoding);
+  for (const char* name : {"n_predict", "max_completion_tokens"}) {  // llama.cpp's word, and OpenAI's newer one
+    read_value(*find_option("max_tokens"), body[name], limits, decoding);
+  }
   // The server's own window gives way to a client's budget; the client's own is checked against it.
   const bool own_window = dts.absent() || dts["window"].absent();
   if (own_window && decoding.max_tokens) {
@@ -182,7 +97,7 @@ void read_options(const JsonField& body, const Limits& limits, DecodingOptions& 
 // What chats and texts have in common.
 CompletionRequest read_common(const JsonField& body, const DecodingOptions& defaults, const Limits& limits,
                               const nlohmann::ordered_json& ordered) {
-  refuse_what_changes_the_meaning(body);
+  check_fields(body);
   CompletionRequest request;
   request.format = read_answer_format(body, ordered);
   request.penalties = read_penalties(body);
@@ -195,7 +110,8 @@ CompletionRequest read_common(const JsonField& body, const DecodingOptions& defa
   request.stop = read_stop(body["stop"], limits);
   if (const JsonField n = body["n"]; !n.absent()) request.choices = n.whole(1, limits.choices);
   if (const JsonField best = body["best_of"]; !best.absent() && best.whole(1, limits.choices) != request.choices) {
-    unsupported("best_of", "it must equal n or be left out; the methods of the dts object choose among trajectories");
+    unsupported_field("best_of",
+                      "it must equal n or be left out; the methods of the dts object choose among trajectories");
   }
   if (const JsonField stream = body["stream"]; !stream.absent()) request.stream = stream.boolean();
   if (const JsonField options = body["stream_options"]; !options.absent()) {
@@ -226,7 +142,7 @@ CompletionRequest read_text(const JsonField& body, const DecodingOptions& defaul
   CompletionRequest request = read_common(body, defaults, limits, ordered);
   request.kind = CompletionKind::kText;
   for (const char* name : {"tools", "chat_template_kwargs", "reasoning_effort"}) {
-    if (!body[name].is_empty()) unsupported(name, "it goes with chats only");
+    if (!body[name].is_empty()) unsupported_field(name, "it goes with chats only");
   }
   JsonField prompt = body["prompt"];
   if (prompt.is_list() && prompt.size() == 1 && !prompt.item(0).is_number()) prompt = prompt.item(0);

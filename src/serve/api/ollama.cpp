@@ -33,8 +33,9 @@ void read_options(const Ordered& json, Ordered& body) {
   const auto options = json.find("options");
   if (options == json.end() || options->is_null()) return;
   if (!options->is_object()) wrong("options", "it must be an object");
-  for (const char* name : {"temperature", "top_p", "top_k", "min_p", "seed", "stop", "repeat_penalty",
-                           "presence_penalty", "frequency_penalty", "mirostat"}) {
+  for (const char* name :
+       {"temperature", "top_p", "top_k", "min_p", "seed", "stop", "repeat_penalty", "presence_penalty",
+        "frequency_penalty", "mirostat", "typical_p", "tfs_z", "repeat_last_n"}) {
     move_field(*options, name, body, name);
   }
   // -1: to the end of the context; -2: the same.

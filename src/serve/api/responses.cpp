@@ -24,13 +24,21 @@ void move_field(const Ordered& from, const char* name, Ordered& to, const char* 
   if (found != from.end() && !found->is_null()) to[as] = *found;
 }
 
+// A text that may be missing.
+std::string word(const Ordered& object, const char* name, const char* otherwise = "") {
+  const auto found = object.find(name);
+  if (found == object.end() || found->is_null()) return otherwise;
+  if (!found->is_string()) wrong(name, "it must be a string");
+  return *found;
+}
+
 // A string, or parts that are text.
 Ordered text_of(const Ordered& content, const std::string& field) {
   if (content.is_string()) return content;
   if (!content.is_array()) wrong(field, "it must be a string or a list of parts");
   std::string text;
   for (const Ordered& part : content) {
-    const std::string type = part.is_object() ? part.value("type", std::string()) : std::string();
+    const std::string type = part.is_object() ? word(part, "type") : std::string();
     if (type != "input_text" && type != "output_text" && type != "text") {
       wrong(field, "this model reads text only: each part must be of type input_text or output_text");
     }
@@ -42,16 +50,14 @@ Ordered text_of(const Ordered& content, const std::string& field) {
 
 void add_item(const Ordered& item, const std::string& field, Ordered& messages) {
   if (!item.is_object()) wrong(field, "it must be an object");
-  const std::string type = item.value("type", std::string("message"));
+  const std::string type = word(item, "type", "message");
   if (type == "message") {
     if (!item.contains("role") || !item.contains("content")) wrong(field, "a message has a role and a content");
     messages.push_back({{"role", item["role"]}, {"content", text_of(item["content"], field + ".content")}});
   } else if (type == "function_call") {
-    Ordered call = {
-        {"id", item.value("call_id", std::string())},
-        {"type", "function"},
-        {"function",
-         {{"name", item.value("name", std::string())}, {"arguments", item.value("arguments", std::string("{}"))}}}};
+    Ordered call = {{"id", word(item, "call_id")},
+                    {"type", "function"},
+                    {"function", {{"name", word(item, "name")}, {"arguments", word(item, "arguments", "{}")}}}};
     // Calls made together are one message.
     if (!messages.empty() && messages.back()["role"] == "assistant" && messages.back().contains("tool_calls")) {
       messages.back()["tool_calls"].push_back(std::move(call));
@@ -60,7 +66,7 @@ void add_item(const Ordered& item, const std::string& field, Ordered& messages) 
     }
   } else if (type == "function_call_output") {
     messages.push_back({{"role", "tool"},
-                        {"tool_call_id", item.value("call_id", std::string())},
+                        {"tool_call_id", word(item, "call_id")},
                         {"content", text_of(item.value("output", Ordered("")), field + ".output")}});
   } else if (type != "reasoning") {  // what was thought in earlier turns is not shown again
     unsupported(field + ".type", "it must be message, function_call, function_call_output or reasoning");
@@ -88,7 +94,7 @@ void read_tools(const Ordered& json, Ordered& body) {
   if (tools != json.end() && !tools->is_null()) {
     if (!tools->is_array()) wrong("tools", "it must be a list");
     for (const Ordered& tool : *tools) {
-      if (!tool.is_object() || tool.value("type", std::string()) != "function") {
+      if (!tool.is_object() || word(tool, "type") != "function") {
         unsupported("tools", "each must be of type \"function\"");
       }
       Ordered function = tool;
@@ -102,10 +108,10 @@ void read_tools(const Ordered& json, Ordered& body) {
     body["tool_choice"] = *choice;
     return;
   }
-  if (choice->value("type", std::string()) != "function") {
+  if (word(*choice, "type") != "function") {
     unsupported("tool_choice", "its type must be \"function\"");
   }
-  body["tool_choice"] = {{"type", "function"}, {"function", {{"name", choice->value("name", std::string())}}}};
+  body["tool_choice"] = {{"type", "function"}, {"function", {{"name", word(*choice, "name")}}}};
 }
 
 void read_format(const Ordered& json, Ordered& body) {
@@ -113,7 +119,7 @@ void read_format(const Ordered& json, Ordered& body) {
   if (text == json.end() || !text->is_object()) return;
   const auto format = text->find("format");
   if (format == text->end() || !format->is_object()) return;
-  const std::string type = format->value("type", std::string());
+  const std::string type = word(*format, "type");
   if (type == "json_schema") {
     body["response_format"] = {{"type", type},
                                {"json_schema", {{"name", "answer"}, {"schema", format->value("schema", Ordered())}}}};
