@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -36,6 +37,8 @@ struct SearchText {
   std::function<bool(const Tree&, SegmentId leaf)> ends_here = nullptr;
   // Optional: which answers are one when votes are counted. None: those that are the same text.
   SameAnswer same_answer = nullptr;
+  // Optional: what a trajectory may say. As of the prompt's end; each trajectory has a copy of its own.
+  std::shared_ptr<const LogitsFilter> filter = nullptr;
 };
 
 struct SearchOptions {
@@ -90,6 +93,9 @@ struct Account {
   std::int64_t fed_tokens = 0;       // tokens the model evaluated after the prefill
   std::int64_t attended_tokens = 0;  // sum over evaluated tokens, prefill included, of the tokens before them
   std::int64_t prompt_tokens = 0;
+  // Of those, what an earlier search had left in the engine. All else is counted as if there were none, so that an
+  // account does not depend on what ran before.
+  std::int64_t cached_tokens = 0;
   int peak_live = 0;
   int exhausted = 0;
   int retired = 0;
@@ -139,6 +145,7 @@ struct Plan {
     int slot = 0;
     Token token = 0;
     std::uint64_t draw = 0;
+    const LogitsFilter* filter = nullptr;  // the search's own, until it absorbs the step
   };
   std::vector<int> releases;
   std::vector<Fork> forks;
@@ -156,6 +163,9 @@ class Search {
   const SearchOptions& options() const { return options_; }
   const PredictionSpec& spec() const { return spec_; }  // stable address: engines keep pointers to it
   int max_live() const { return options_.method.max_live(); }
+  bool filters_logits() const { return text_.filter != nullptr; }
+  // Before begin(): so many prompt tokens need not be evaluated.
+  void reuse(int prompt_tokens) { account_.cached_tokens = prompt_tokens; }
 
   // Slot 0 holds the prompt but for its last token. Makes the first plan: the last prompt token for each trajectory.
   void begin();
@@ -171,6 +181,7 @@ class Search {
   Error failure() const { return Error(error_); }
 
   bool done() const { return reason_ != StopReason::kRunning; }
+  StopReason reason() const { return reason_; }
   int step() const { return account_.steps; }
   int live() const { return static_cast<int>(live_.size()); }
   const Tree& tree() const { return tree_; }
@@ -199,6 +210,7 @@ class Search {
     double logprob = 0;  // sum over the trajectory
     ConfidenceWindow confidence;
     bool warmup = false;
+    std::shared_ptr<LogitsFilter> filter;  // its own: whoever copies a branch to split it clones this, too
   };
 
   // Whether predictions are still looked at for more than the sampled token.

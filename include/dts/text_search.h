@@ -27,6 +27,7 @@ struct TextSearchOptions {
   // are looked for in what follows the thinking, never in the thinking itself.
   std::vector<std::string> stop = {};
   bool split_thinking = true;  // false: all of the text is the answer, and stop strings are looked for everywhere
+  std::shared_ptr<const LogitsFilter> filter = nullptr;  // what a trajectory may say (SearchText)
 };
 
 // A search of `prompt`. `vocabulary` must outlive the search.

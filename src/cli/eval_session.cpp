@@ -114,7 +114,8 @@ void EvalSession::prepare(const std::vector<EvalWork>& all, int parallel, LongPr
   truncated_ = needed > most;
   settle_long_prompts(all, long_prompts);
   choose_branches(widest, parallel);
-  for (int i = 0; i < workers_; ++i) engines_.push_back(model().make_engine({branches_, context_}));
+  for (int i = 0; i < workers_; ++i)
+    engines_.push_back(model().make_engine({branches_, context_, /*throughput=*/true}));
   for (const EvalWork& work : all) {
     for (eval::Variant& variant : *work.variants) {
       limit_tokens(variant.options, context_);
@@ -144,7 +145,7 @@ void EvalSession::settle_long_prompts(const std::vector<EvalWork>& all, LongProm
 }
 
 void EvalSession::choose_branches(int widest, int parallel) {
-  const auto plan = [this](int branches) { return model().plan_engine({branches, context_}); };
+  const auto plan = [this](int branches) { return model().plan_engine({branches, context_, /*throughput=*/true}); };
   const auto fits = [&](int branches) {
     try {
       const EnginePlan made = plan(branches);

@@ -117,6 +117,7 @@ void Search::start(int n) {
     branch.leaf = tree_.add_root();
     branch.confidence = ConfidenceWindow(retire.enabled ? retire.window : 1);
     branch.warmup = retire.enabled && !bar_;
+    if (text_.filter) branch.filter = text_.filter->clone();
     // The last to start takes over the prompt's slot; only the others cost a copy.
     branch.slot = waiting_ == 0 && i + 1 == n ? prompt_slot_ : take_slot();
     if (branch.slot != prompt_slot_) plan_.forks.push_back({prompt_slot_, branch.slot});
@@ -205,15 +206,16 @@ bool decided(const BranchRule& rule, const Prediction& prediction) {
   return true;
 }
 
-// How many of the first K tokens are probable enough to be children.
+// How many of the first K tokens are probable enough to be children. What a filter forbids has no probability.
 int worthy_candidates(const BranchRule& rule, const Prediction& prediction) {
   const std::size_t most = std::min<std::size_t>(prediction.top.size(), static_cast<std::size_t>(rule.k));
-  if (rule.min_p <= 0) return static_cast<int>(most);
-  std::size_t n = 0;
-  const auto share = [&](std::size_t i) {
-    return std::exp(static_cast<double>(prediction.top[i].logprob) - static_cast<double>(prediction.top[0].logprob));
+  const auto worthy = [&](std::size_t i) {
+    const auto logprob = static_cast<double>(prediction.top[i].logprob);
+    if (std::isinf(logprob)) return false;
+    return rule.min_p <= 0 || std::exp(logprob - static_cast<double>(prediction.top[0].logprob)) >= rule.min_p;
   };
-  while (n < most && (n == 0 || share(n) >= rule.min_p)) ++n;
+  std::size_t n = std::min<std::size_t>(most, 1);
+  while (n < most && worthy(n)) ++n;
   return static_cast<int>(n);
 }
 
@@ -258,6 +260,7 @@ void Search::split(const Branch& branch, const Prediction& prediction, int n) {
     const Candidate& candidate = prediction.top[static_cast<std::size_t>(i)];
     Branch child = branch;
     child.leaf = first + i;
+    if (branch.filter) child.filter = branch.filter->clone();
     if (i > 0) {
       child.key = child_key(branch.key, static_cast<std::uint64_t>(position), static_cast<std::uint64_t>(i));
     }
@@ -304,6 +307,7 @@ bool Search::extend(Branch& branch, const TokenRecord& record) {
     emit(SearchEvent::Type::kExhaust, branch.leaf);
     return false;
   }
+  if (branch.filter) heed([&] { branch.filter->accept(record.token); });
   if (bar_ && branch.confidence.full() && branch.confidence.current() < *bar_) {
     tree_.close(branch.leaf, SegmentState::kRetired);
     ++account_.retired;
@@ -327,7 +331,8 @@ void Search::plan_feeds() {
     const Segment& leaf = tree_.segment(branch.leaf);
     // A trajectory that starts is fed the last prompt token.
     const Token token = leaf.end() == 0 ? prompt_.back() : leaf.tokens.back().token;
-    plan_.feeds.push_back({branch.slot, token, draw_bits(branch.key, static_cast<std::uint64_t>(leaf.end()))});
+    plan_.feeds.push_back(
+        {branch.slot, token, draw_bits(branch.key, static_cast<std::uint64_t>(leaf.end())), branch.filter.get()});
   }
 }
 

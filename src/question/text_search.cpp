@@ -31,6 +31,7 @@ std::shared_ptr<Search> make_text_search(const Vocabulary& vocabulary, const Cha
     for (const Token token : tokens) all += shown_piece(vocabulary, token);
     return read(all);
   };
+  text.filter = std::move(how.filter);
   if (!how.stop.empty()) {
     text.ends_here = [readers = std::make_shared<StopReaders>(vocabulary, reading)](const Tree& tree, SegmentId leaf) {
       return readers->stops_at(tree, leaf);

@@ -73,7 +73,8 @@ std::string decompress_text(const std::string& bytes, const std::string& path) {
   return out;
 }
 
-// A process's identity: its number alone is reused, so its start time belongs to it. Empty when it is not running.
+// A process's identity: its number alone is reused, so its start time belongs to it. Empty when it is not running: one
+// that was killed and whose parent has not asked for its end yet is listed, too.
 std::string process_identity(const std::string& pid) {
   std::ifstream stat("/proc/" + pid + "/stat");
   std::string line;
@@ -81,7 +82,9 @@ std::string process_identity(const std::string& pid) {
   // Fields after the command's name, which is in parentheses and may hold anything; start time is field 22.
   std::istringstream fields(line.substr(line.rfind(')') + 1));
   std::string field;
-  for (int i = 3; i <= 22; ++i) fields >> field;
+  fields >> field;
+  if (field == "Z" || field == "X") return {};
+  for (int i = 4; i <= 22; ++i) fields >> field;
   return pid + ":" + field;
 }
 
