@@ -145,6 +145,8 @@ TEST(Equivalent, Same) {
       {R"(3 \pmod{7})", R"(3 \bmod 7)"},
       {R"(x \equiv 3 \pmod 7)", R"(3 \pmod{7})"},
       {R"(3 \pmod{7})", "3"},
+      {R"(3 \pmod{7})", R"(x \equiv 3\ (\text{mod}\ 7))"},
+      {R"(\emptyset)", R"(\varnothing)"},
       {"42_{10}", "42"},
       {R"(\textbf{(B) } 12)", "12"},
       {R"(\textbf{(B) } 12)", "B"},
