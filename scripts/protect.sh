@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # What the release tests do not see: protect.sh STAGE..., stages being fuzz, asan, tsan and lint. Says what each took, and ends
-# with an error when any found something. Two cores and no compiler cache are enough for all of them in half an hour.
+# with an error when any found something.
 #   FUZZ_INPUTS  inputs for each fuzzer (20000)
-#   LINT_SECONDS for the linter (360)
+#   LINT_SECONDS for the linter (180)
 #   LINT_BASE    the commit since which changed files are linted (where this branch left origin/main, else the last one)
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
@@ -40,10 +40,9 @@ asan() {
   sanitized asan '-IntervalCoverage.*' answer_tests core_tests draw_tests eval_tests llama_tests remote_tests serve_tests
 }
 
-# What has threads.
+# What has threads: scheduler, predictor and their like, and the server.
 tsan() {
-  sanitized tsan 'Scheduler*:ParallelFor*:*Predictor*:Serve*:Service*:Http*:Run*:RunnerTest*:StoreTest*' \
-    core_tests eval_tests serve_tests
+  sanitized tsan 'Scheduler.*:ThreadPool.*:Distribution.*:EventLog.*:Service.*:HttpServer.*:Run.*:Places.*:Hostile*' core_tests serve_tests
 }
 
 lint() {
@@ -52,7 +51,7 @@ lint() {
   if [ -z "$base" ] || [ "$base" = "$(git rev-parse HEAD)" ]; then base=$(git rev-parse --verify --quiet HEAD~1); fi
   [ -n "$base" ] || { echo 'protect: there is no earlier commit to compare with'; return 0; }
   # A change of a hundred files would take longer than all the rest: what it has no time for is said, and passes.
-  timeout "${LINT_SECONDS:-360}" make --no-print-directory lint-changed BASE="$base"
+  timeout "${LINT_SECONDS:-180}" make --no-print-directory lint-changed BASE="$base"
   local status=$?
   [ $status != 124 ] || { echo 'protect: the linter had no time for all files that changed; make lint has'; return 0; }
   return $status
