@@ -40,13 +40,16 @@ function(dts_add_chat_templates target)
   foreach(objects dts_jinja dts_templates)
     target_compile_options(${objects} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
   endforeach()
+  # GNU's tools whatever the compiler is: clang would choose lld, which cannot do this.
+  find_program(DTS_SEALING_LINKER NAMES ld.bfd ld REQUIRED)
+  find_program(DTS_SEALING_OBJCOPY NAMES objcopy REQUIRED)
   # --force-group-allocation: a group that is named after a symbol that has become local could not be told from the
   # program's own.
   set(sealed ${CMAKE_CURRENT_BINARY_DIR}/chat_templates.o)
   add_custom_command(OUTPUT ${sealed}
-    COMMAND ${CMAKE_LINKER} -r --force-group-allocation -o ${sealed}
+    COMMAND ${DTS_SEALING_LINKER} -r --force-group-allocation -o ${sealed}
       $<TARGET_OBJECTS:dts_templates> $<TARGET_OBJECTS:dts_jinja>
-    COMMAND ${CMAKE_OBJCOPY} --localize-hidden ${sealed}
+    COMMAND ${DTS_SEALING_OBJCOPY} --localize-hidden ${sealed}
     DEPENDS dts_templates dts_jinja $<TARGET_OBJECTS:dts_templates> $<TARGET_OBJECTS:dts_jinja>
     COMMENT "Sealing the chat templates" COMMAND_EXPAND_LISTS VERBATIM)
   set_source_files_properties(${sealed} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)

@@ -27,7 +27,7 @@ for fuzzer in "$build"/bin/*_fuzz; do
   mkdir -p "$new"
   log=$build/$name.log
   # 10 s an input and 2 GiB are far more than any of ours takes.
-  if "$fuzzer" -runs="$runs" -timeout=10 -rss_limit_mb=2048 -seed=1 -max_len=16384 -artifact_prefix="$findings/$name-" \
+  if "$fuzzer" -runs="$runs" -timeout=10 -rss_limit_mb=2048 -seed="${FUZZ_SEED:-1}" -max_len=16384 -artifact_prefix="$findings/$name-" \
     "$new" "${corpus[@]}" >"$log" 2>&1; then
     echo "fuzz: $name: $(grep -o 'Done [0-9]* runs in [0-9]* second' "$log" | tail -1)s"
   else

@@ -44,12 +44,38 @@ constexpr std::array<std::string_view, 6> kFractions = {"frac", "dfrac", "tfrac"
 // Environments that are a table of numbers; which brackets they draw around it is taste.
 constexpr std::array<std::string_view, 5> kMatrices = {"matrix", "pmatrix", "bmatrix", "smallmatrix", "array"};
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 30> kSymbols = {{
-    {"pi", "pi"},    {"infty", "infinity"}, {"cdot", "*"},      {"times", "*"}, {"ast", "*"},   {"div", "/"},
-    {"le", "<="},    {"leq", "<="},         {"leqslant", "<="}, {"ge", ">="},   {"geq", ">="},  {"geqslant", ">="},
-    {"lt", "<"},     {"gt", ">"},           {"ne", "!="},       {"neq", "!="},  {"pm", "+-"},   {"ldots", "..."},
-    {"dots", "..."}, {"cdots", "..."},      {"quad", " "},      {"qquad", " "}, {"colon", ":"}, {"lbrace", "{"},
-    {"rbrace", "}"}, {"textdollar", ""},    {"pounds", ""},     {"euro", ""},   {"mp", "-+"},   {"equiv", "="},
+constexpr std::array<std::pair<std::string_view, std::string_view>, 31> kSymbols = {{
+    {"pi", "pi"},
+    {"infty", "infinity"},
+    {"cdot", "*"},
+    {"times", "*"},
+    {"ast", "*"},
+    {"div", "/"},
+    {"le", "<="},
+    {"leq", "<="},
+    {"leqslant", "<="},
+    {"ge", ">="},
+    {"geq", ">="},
+    {"geqslant", ">="},
+    {"lt", "<"},
+    {"gt", ">"},
+    {"ne", "!="},
+    {"neq", "!="},
+    {"pm", "+-"},
+    {"ldots", "..."},
+    {"dots", "..."},
+    {"cdots", "..."},
+    {"quad", " "},
+    {"qquad", " "},
+    {"colon", ":"},
+    {"lbrace", "{"},
+    {"rbrace", "}"},
+    {"textdollar", ""},
+    {"pounds", ""},
+    {"euro", ""},
+    {"mp", "-+"},
+    {"equiv", "="},
+    {"varnothing", "\\emptyset"},
 }};
 
 constexpr std::string_view kDegreeSign = "\u00b0";

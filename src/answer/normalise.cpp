@@ -153,6 +153,15 @@ bool drop_units_after(std::string_view& text) {
 }
 
 // Takes off, layer by layer, what surrounds an answer and is no part of it.
+// "2(mod 7)" -> "2 mod 7", as \pmod has it.
+std::string plain_modulus(std::string text) {
+  constexpr std::string_view kOpen = "(mod ";
+  const std::size_t open = text.rfind('(');
+  if (open == std::string::npos || !text.ends_with(')') || text.compare(open, kOpen.size(), kOpen) != 0) return text;
+  text.pop_back();
+  return text.replace(open, kOpen.size(), " mod ");
+}
+
 std::string_view peel(std::string_view text) {
   for (;;) {
     text = trim(text);
@@ -169,7 +178,7 @@ std::string_view peel(std::string_view text) {
 std::string normalise_answer(std::string_view answer) {
   std::string text = fold(answer);
   for (int pass = 0; pass < kMaxPasses && text.size() <= kMaxAnswer; ++pass) {
-    std::string next = canonical_values(peel(rewrite_numbers(tighten(fold(latex_to_plain(text))))));
+    std::string next = canonical_values(peel(rewrite_numbers(plain_modulus(tighten(fold(latex_to_plain(text)))))));
     if (next == text) break;
     text = std::move(next);
   }

@@ -236,7 +236,7 @@ std::vector<OptionInfo> make_table() {
   table.add({.name = "branch_min_p",
              .type = kNumber,
              .range = kShare,
-             .automatic = "0.05 for dts-lean, else none",
+             .automatic = "0.02 for dts-lean, else none",
              .label = "Children ≥",
              .help = "share of the first child's probability that a child needs",
              .concerns = branches,

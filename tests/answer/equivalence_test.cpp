@@ -2,15 +2,19 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <map>
 #include <random>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "answer/expression.h"
 #include "answer/rational.h"
 #include "dts/answer.h"
+#include "dts/vote.h"
 
 namespace dts {
 namespace {
@@ -141,6 +145,8 @@ TEST(Equivalent, Same) {
       {R"(3 \pmod{7})", R"(3 \bmod 7)"},
       {R"(x \equiv 3 \pmod 7)", R"(3 \pmod{7})"},
       {R"(3 \pmod{7})", "3"},
+      {R"(3 \pmod{7})", R"(x \equiv 3\ (\text{mod}\ 7))"},
+      {R"(\emptyset)", R"(\varnothing)"},
       {"42_{10}", "42"},
       {R"(\textbf{(B) } 12)", "12"},
       {R"(\textbf{(B) } 12)", "B"},
@@ -294,6 +300,35 @@ TEST(Equivalent, IsReflexiveSymmetricAndHoldsForNormalForms) {
 }
 
 // Votes are counted on normal forms: there, equal rationals must be equal strings.
+// What votes counts as one: the classes do not depend on who came first, where the answers mean one thing each.
+TEST(Equivalent, RewritingsAreOneVoteInWhateverOrderTheyCome) {
+  const std::vector<std::vector<std::string>> meanings = {
+      {R"(70 \sqrt{2})", R"(70\sqrt2)", R"(\sqrt{9800})", R"(70\cdot\sqrt{2})", R"(\frac{140}{\sqrt{2}})"},
+      {R"(-\frac{\pi}{6})", R"(-\pi/6)", R"(\frac{-\pi}{6})", R"(-\dfrac{1}{6}\pi)"},
+      {"1,2,3", R"(\{3, 1, 2\})", "1, 2, and 3", "3,2,1"},
+      {R"((-\infty, 5])", R"(x \le 5)", R"(5 \geq x)"},
+      {R"(11,\! 111,\! 111,\! 100)", "11111111100", "11,111,111,100"},
+      {R"(\pm 4)", R"(\{-4, 4\})", "4, -4"},
+      {"1/2", "0.5", R"(\dfrac12)", R"(\frac{3}{6})"},
+      {"7", "7.0", R"(\text{Final answer: } 7)", R"(\large 7)", R"(x = 7)"},
+  };
+  std::mt19937 rng(5);
+  std::vector<std::pair<std::string, std::size_t>> answers;  // with what they mean
+  for (std::size_t i = 0; i < meanings.size(); ++i) {
+    for (const std::string& answer : meanings[i]) answers.emplace_back(normalise_answer(answer), i);
+  }
+  for (int round = 0; round < 50; ++round) {
+    std::shuffle(answers.begin(), answers.end(), rng);
+    AnswerClasses classes(equivalent);
+    std::map<std::string, std::size_t> meaning_of;  // of a class
+    for (const auto& [answer, meaning] : answers) {
+      const auto found = meaning_of.try_emplace(classes.class_of(answer), meaning).first;
+      EXPECT_EQ(found->second, meaning) << answer << " was counted as " << found->first;
+    }
+    EXPECT_EQ(meaning_of.size(), meanings.size());
+  }
+}
+
 TEST(Equivalent, RationalsHaveOneNormalForm) {
   std::mt19937_64 random(5);
   for (int i = 0; i < 5000; ++i) {

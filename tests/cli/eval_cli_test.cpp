@@ -444,6 +444,17 @@ TEST_F(EvalCliTest, ShowsAPromptAndDoesNothingElse) {
   expect_refused(run_cli(showing), 2, {"--show-prompt is 99", "5 questions"});
 }
 
+TEST_F(EvalCliTest, SaysWhichReleaseHasWhichSize) {
+  const std::string questions = std::string(DTS_TEST_DATA_DIR) + "/parquet/livebench-reasoning.parquet";
+  const CliResult result =
+      run_cli({"eval", "--dataset", "livebench-reasoning", "--data", questions, "--release", "list"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out,
+            "2024-06-24  2 questions\n2024-07-26  3 questions\n2024-11-25  3 questions\n2025-04-02  2 questions\n");
+  expect_refused(run_cli({"eval", "--dataset", "nano-bench", "--release", "list"}), 2,
+                 {"--release is for livebench-reasoning: nano-bench has no releases"});
+}
+
 TEST_F(EvalCliTest, GradesRowsAgainWithoutChangingThem) {
   const std::string results = file("again.db");
   ASSERT_EQ(run_cli(eval_arguments(results)).exit_code, 0);

@@ -28,7 +28,7 @@ TEST(Method, PaperDefaults) {
 TEST(Method, LeanIsStableWithAFloorAndAStopOfItsOwn) {
   const Method lean = make_method("dts-lean");
   EXPECT_EQ(lean.stop.finished, 8);
-  EXPECT_EQ(lean.branch.min_p, 0.05);
+  EXPECT_EQ(lean.branch.min_p, 0.02);
   EXPECT_EQ(lean.stop.adaptive, 0.8);
   EXPECT_EQ(make_method("dts-stable").branch.min_p, 0);
   MethodOptions options;

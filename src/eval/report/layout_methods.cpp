@@ -119,7 +119,8 @@ Section compute_section(const Results& results) {
       "Compute is estimated from the model's size and from every token that it evaluated, prompt included, over all "
       "branches. Tokens are means a question: over all branches as if each had been decoded alone; unique, which is "
       "what was decoded; on the critical path, which is the number of steps; of the trajectory that was chosen. "
-      "Voted: trajectories whose answer was counted. Seconds are those a question saw while others shared the engine. "
+      "Voted: trajectories that finished with an answer and, in DeepConf, not below its bar. Seconds are those a "
+      "question saw while others shared the engine. "
       "No end: no trajectory of the question ended "
       "within the token budget. Truncated: trajectories, of those that ran to an end, that reached the budget. No "
       "answer: finished, but no answer was found.";
