@@ -2,7 +2,7 @@
 # What the release tests do not see: protect.sh STAGE..., stages being fuzz, asan, tsan and lint. Says what each took, and ends
 # with an error when any found something.
 #   FUZZ_INPUTS  inputs for each fuzzer (20000)
-#   LINT_SECONDS for the linter (180)
+#   LINT_SECONDS how long files are linted (300)
 #   LINT_BASE    the commit since which changed files are linted (where this branch left origin/main, else the last one)
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
@@ -50,11 +50,7 @@ lint() {
   base=${LINT_BASE:-$(git merge-base HEAD origin/main 2>/dev/null)}
   if [ -z "$base" ] || [ "$base" = "$(git rev-parse HEAD)" ]; then base=$(git rev-parse --verify --quiet HEAD~1); fi
   [ -n "$base" ] || { echo 'protect: there is no earlier commit to compare with'; return 0; }
-  # A change of a hundred files would take longer than all the rest: what it has no time for is said, and passes.
-  timeout "${LINT_SECONDS:-180}" make --no-print-directory lint-changed BASE="$base"
-  local status=$?
-  [ $status != 124 ] || { echo 'protect: the linter had no time for all files that changed; make lint has'; return 0; }
-  return $status
+  LINT_SECONDS=${LINT_SECONDS:-300} make --no-print-directory lint-changed BASE="$base"
 }
 
 failed=()
