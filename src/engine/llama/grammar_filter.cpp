@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ctime>
 #include <limits>
 
+#include "base/thread_time.h"
 #include "dts/error.h"
 #include "engine/llama/grammar_check.h"
 
@@ -15,12 +15,6 @@ namespace {
 
 // llama.cpp keeps a stack for every way to have read the text, which may double with every character.
 constexpr double kPatience = 1;  // seconds
-
-double thread_seconds() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
 
 constexpr float kForbidden = -std::numeric_limits<float>::infinity();
 

@@ -285,7 +285,8 @@ bool write_tensor(std::FILE* file, const TensorPlan& plan, std::uint64_t seed, s
   const auto threads = static_cast<std::int64_t>(std::clamp(std::thread::hardware_concurrency(), 1U, 16U));
   // Some types take a second for a few hundred rows: where there are many more, they come again.
   const bool slow = ggml_quantize_requires_imatrix(plan.type) || plan.type == GGML_TYPE_IQ3_XXS ||
-                    plan.type == GGML_TYPE_IQ3_S || plan.type == GGML_TYPE_IQ2_S || plan.type == GGML_TYPE_IQ1_M;
+                    plan.type == GGML_TYPE_IQ3_S || plan.type == GGML_TYPE_IQ2_S || plan.type == GGML_TYPE_IQ1_M ||
+                    plan.type == GGML_TYPE_IQ4_NL || plan.type == GGML_TYPE_IQ4_XS;
   constexpr std::int64_t kSlowRows = 128, kManyValues = std::int64_t{1} << 20U;
   const bool again = slow && plan.rows > kSlowRows && plan.rows * plan.columns > kManyValues;
   std::vector<char> block;
