@@ -25,7 +25,7 @@ constexpr double kMostWays = 512;
 constexpr int kCharacter = -1;  // an element that reads one
 
 // A rule, a group, or what a repetition makes optional: sequences of elements, kCharacter or another of these.
-struct Part {
+struct GrammarPart {
   bool defined = false;
   std::vector<std::vector<int>> sequences;
 };
@@ -36,7 +36,7 @@ class GrammarReader {
  public:
   explicit GrammarReader(std::string_view text) : text_(text) {}
 
-  std::vector<Part> read() {
+  std::vector<GrammarPart> read() {
     skip_space(true);
     while (at_ < text_.size()) read_rule();
     for (const auto& [name, part] : names_) {
@@ -267,13 +267,13 @@ class GrammarReader {
   double elements_ = 0;
   double rules_ = 0;
   std::map<std::string, int> names_;
-  std::vector<Part> parts_;
+  std::vector<GrammarPart> parts_;
 };
 
 // How many stacks llama.cpp makes of the places that a grammar can go on from.
 class WaysCounter {
  public:
-  explicit WaysCounter(const std::vector<Part>& parts) : parts_(parts), known_(parts.size()) {}
+  explicit WaysCounter(const std::vector<GrammarPart>& parts) : parts_(parts), known_(parts.size()) {}
 
   void check() {
     for (std::size_t part = 0; part < parts_.size(); ++part) {
@@ -332,7 +332,7 @@ class WaysCounter {
 
   static constexpr int kMostDepth = 1000;
 
-  const std::vector<Part>& parts_;
+  const std::vector<GrammarPart>& parts_;
   std::vector<Ways> known_;
 };
 
@@ -341,7 +341,7 @@ class WaysCounter {
 void check_grammar(std::string_view gbnf) {
   if (gbnf.size() > kMostBytes) refuse(fmt::format("is longer than {} KiB", kMostBytes >> 10U));
   if (gbnf.find('\0') != std::string_view::npos) refuse("has a zero byte");
-  const std::vector<Part> parts = GrammarReader(gbnf).read();
+  const std::vector<GrammarPart> parts = GrammarReader(gbnf).read();
   WaysCounter(parts).check();
 }
 
