@@ -29,6 +29,7 @@ test('a chat, with earlier turns and parts, that streams', async () => {
       { role: 'user', content: 'What is 7 + 3 * 4?' },
     ],
     max_tokens: 400,
+    seed: 1,
     temperature: 0.5,
     top_p: 0.9,
     frequency_penalty: 0,
