@@ -43,13 +43,14 @@ function(dts_add_chat_templates target)
   # GNU's tools whatever the compiler is: clang would choose lld, which cannot do this.
   find_program(DTS_SEALING_LINKER NAMES ld.bfd ld REQUIRED)
   find_program(DTS_SEALING_OBJCOPY NAMES objcopy REQUIRED)
+  # *5jinja*: what std:: makes of Jinja's types by a template of its own is not always hidden with them.
   # --force-group-allocation: a group that is named after a symbol that has become local could not be told from the
   # program's own.
   set(sealed ${CMAKE_CURRENT_BINARY_DIR}/chat_templates.o)
   add_custom_command(OUTPUT ${sealed}
     COMMAND ${DTS_SEALING_LINKER} -r --force-group-allocation -o ${sealed}
       $<TARGET_OBJECTS:dts_templates> $<TARGET_OBJECTS:dts_jinja>
-    COMMAND ${DTS_SEALING_OBJCOPY} --localize-hidden ${sealed}
+    COMMAND ${DTS_SEALING_OBJCOPY} --localize-hidden --wildcard --localize-symbol=*5jinja* ${sealed}
     DEPENDS dts_templates dts_jinja $<TARGET_OBJECTS:dts_templates> $<TARGET_OBJECTS:dts_jinja>
     COMMENT "Sealing the chat templates" COMMAND_EXPAND_LISTS VERBATIM)
   set_source_files_properties(${sealed} PROPERTIES EXTERNAL_OBJECT TRUE GENERATED TRUE)
