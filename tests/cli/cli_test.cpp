@@ -259,6 +259,21 @@ TEST_F(Cli, TheTimeBudgetCountsThePrompt) {
   EXPECT_EQ(document.at("account").at("steps"), 0);
 }
 
+TEST_F(Cli, BenchSaysWhatTruncationDecides) {
+  const CliResult result = run_cli({"bench", "--truncation", "--seen", "5,400", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json rows = json::parse(result.out).at("rows");
+  ASSERT_EQ(rows.size(), 2U);
+  for (const json& row : rows) {
+    EXPECT_GT(row.at("decisions"), 0);
+    // Bounds are bounds: only what they leave open can be decided wrongly.
+    EXPECT_LE(row.at("wrong"), row.at("undecided"));
+    EXPECT_LE(row.at("missed"), row.at("wrong"));
+  }
+  EXPECT_LT(rows[1].at("varentropy_width"), rows[0].at("varentropy_width"));
+  expect_refused(run_cli({"bench", "--truncation", "--seen", "0"}), 2, {"--seen"});
+}
+
 // Refusals: one line each, and a code that tells usage from failure.
 
 TEST_F(Cli, RefusesFilesThatAreNoModel) {

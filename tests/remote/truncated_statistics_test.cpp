@@ -57,11 +57,13 @@ TEST(TruncatedStatistics, ContainTheTruth) {
     PredictionSpec spec;
     spec.stat_temperature = i % 5 == 0 ? static_cast<float>(0.3 + 1.5 * unit(random)) : 0.6F;
     const Prediction truth = predict_oracle(logits, spec, 0);
-    const StatisticsBounds bounds =
-        bound_statistics({.logprobs = std::span(logprobs).first(std::min(known, logprobs.size())),
-                          .ranked = std::min(known, logprobs.size()),
-                          .n_vocab = size_known ? n_vocab : 0},
-                         static_cast<double>(spec.stat_temperature));
+    const TruncatedDistribution seen{.logprobs = std::span(logprobs).first(std::min(known, logprobs.size())),
+                                     .ranked = std::min(known, logprobs.size()),
+                                     .n_vocab = size_known ? n_vocab : 0};
+    const StatisticsBounds bounds = bound_statistics(seen, static_cast<double>(spec.stat_temperature));
+    const Statistics taken = estimate_statistics(seen, bounds, static_cast<double>(spec.stat_temperature));
+    ASSERT_TRUE(taken.entropy >= bounds.entropy.low && taken.entropy <= bounds.entropy.high) << i;
+    ASSERT_TRUE(taken.varentropy >= bounds.varentropy.low && taken.varentropy <= bounds.varentropy.high) << i;
     const auto h = static_cast<double>(truth.entropy);
     const auto ve = static_cast<double>(truth.varentropy);
     const double slack = 1e-5 * (1 + h + ve);  // the oracle's float
@@ -96,6 +98,22 @@ TEST(TruncatedStatistics, AreExactWhenNothingIsHidden) {
     EXPECT_EQ(bounds.varentropy.low, bounds.varentropy.high);
     EXPECT_NEAR(bounds.entropy.low, truth.entropy, 1e-4);
     EXPECT_NEAR(bounds.varentropy.low, truth.varentropy, 1e-3);
+  }
+}
+
+// A tail that does fall by one factor from rank to rank is estimated as it is.
+TEST(TruncatedStatistics, TheEstimateIsExactForAGeometricTail) {
+  for (const double factor : {0.3, 0.7, 0.95}) {
+    std::vector<float> logits = {0.0F, -1.0F, -2.5F};
+    for (int i = 1; i < 2000; ++i) logits.push_back(static_cast<float>(-2.5 + i * std::log(factor)));
+    const std::vector<double> logprobs = log_softmax(logits);
+    const Prediction truth = predict_oracle(logits, PredictionSpec{}, 0);
+    for (const std::size_t seen : {std::size_t{3}, std::size_t{5}, std::size_t{20}}) {
+      const TruncatedDistribution known{std::span(logprobs).first(seen), seen, static_cast<int>(logits.size())};
+      const Statistics taken = estimate_statistics(known, bound_statistics(known, 0.6), 0.6);
+      EXPECT_NEAR(taken.entropy, static_cast<double>(truth.entropy), 1e-3) << factor << ", " << seen;
+      EXPECT_NEAR(taken.varentropy, static_cast<double>(truth.varentropy), 1e-2) << factor << ", " << seen;
+    }
   }
 }
 
