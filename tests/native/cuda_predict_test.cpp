@@ -40,6 +40,7 @@ std::vector<DevicePrediction> predict_all(const std::vector<Row>& rows, int n_vo
   const DeviceBuffer<DevicePrediction> out(n);
   check(cudaMemcpy(d_logits.get(), logits.data(), logits.size() * 4, cudaMemcpyHostToDevice), "sending");
   check(cudaMemcpy(d_specs.get(), specs.data(), n * sizeof(DeviceSpec), cudaMemcpyHostToDevice), "sending");
+  check(cudaMemset(out.get(), 0, n * sizeof(DevicePrediction)), "clearing");  // not all of a ranking is written
   PredictArguments arguments;
   arguments.logits = d_logits.get();
   arguments.specs = d_specs.get();

@@ -1,8 +1,9 @@
 // Products of rows with weights through cuBLASLt, the same to the last bit for any number of rows.
 //
-// The fastest algorithm at 64 rows is the reference. For another number of rows the fastest is taken whose results are
-// the reference's, bit by bit, on rows of random numbers: mostly the same tiles in another arrangement, since what
-// decides the bits is the order along the inner dimension alone. Where none is, rows go 64 at a time.
+// The algorithm that cuBLASLt recommends first for 64 rows is the reference. For any number of rows the fastest is
+// taken whose results are the reference's, bit by bit, on rows of random numbers: mostly the same tiles in another
+// arrangement, since what decides the bits is the order along the inner dimension alone. Where none is, rows go 64 at a
+// time.
 #pragma once
 
 #include <cublasLt.h>
