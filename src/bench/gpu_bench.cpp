@@ -145,6 +145,7 @@ std::vector<GpuStep> run_gpu_bench(const GpuBenchOptions& options, const std::fu
       const auto engine = native::make_native_engine(*device, geometry, engine_shape);
       Forest forest(*engine, options, shape);
       for (int i = 0; i < 4; ++i) forest.step();
+      if (options.on_measuring) options.on_measuring();
       std::vector<double> steps;
       for (int i = 0; i < options.steps; ++i) steps.push_back(forest.step());
       result.step = median(steps);

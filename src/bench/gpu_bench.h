@@ -18,6 +18,7 @@ struct GpuBenchOptions {
                              {1, 48, 4096}, {4, 48, 1024}, {8, 48, 1024}};
   int shared_tokens = 512;           // of each tree
   int steps = 20;                    // measured
+  std::function<void()> on_measuring;  // before the measured steps: for a profiler
   double bytes_per_second = 4.3e12;  // that the floor is made with: what an H200 copies
 };
 

@@ -24,9 +24,9 @@ constexpr int kStride = kHead + 8;
 
 template <int kHead>
 struct Tiles {
-  bf16 keys[kStages][kPage * kStride<kHead>];
-  bf16 values[kStages][kPage * kStride<kHead>];
-  bf16 queries[kRows * kStride<kHead>];
+  f16 keys[kStages][kPage * kStride<kHead>];
+  f16 values[kStages][kPage * kStride<kHead>];
+  f16 queries[kRows * kStride<kHead>];
 };
 
 template <int kHead>
@@ -50,12 +50,12 @@ __device__ void wait_for_copies() {
 }
 
 // Four 8 x 8 matrices; lane l names row l % 8 of matrix l / 8.
-__device__ void load_matrices(std::uint32_t (&out)[4], const bf16* row) {
+__device__ void load_matrices(std::uint32_t (&out)[4], const f16* row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(out[0]), "=r"(out[1]), "=r"(out[2]), "=r"(out[3])
                : "r"(shared_address(row)));
 }
-__device__ void load_matrices_transposed(std::uint32_t (&out)[4], const bf16* row) {
+__device__ void load_matrices_transposed(std::uint32_t (&out)[4], const f16* row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(out[0]), "=r"(out[1]), "=r"(out[2]), "=r"(out[3])
                : "r"(shared_address(row)));
@@ -64,14 +64,14 @@ __device__ void load_matrices_transposed(std::uint32_t (&out)[4], const bf16* ro
 // c[16 x 8] += a[16 x 16] b[16 x 8]
 __device__ void multiply_add(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0, std::uint32_t b1) {
   asm volatile(
-      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
       "{%0, %1, %2, %3};"
       : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
 __device__ std::uint32_t packed(float low, float high) {
-  const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
+  const __half2 pair = __floats2half2_rn(low, high);  // weights of at most 1
   return *reinterpret_cast<const std::uint32_t*>(&pair);
 }
 
@@ -90,12 +90,40 @@ __device__ void load_page(Tiles<kHead>& tiles, int stage, const AttentionArgumen
   commit_copies();
 }
 
+// The parts of one head of one row, in their order, by a warp. They were written by other blocks: past the first cache.
+template <int kHead>
+__device__ void merge_parts(const AttentionArguments& a, int row, int head, int lane) {
+  constexpr int kOwn = kHead / 32;
+  __threadfence();
+  const int begin = a.part_starts[row];
+  const int end = a.part_starts[row + 1];
+  float max = kNothing;
+  for (int part = begin; part < end; ++part) {
+    max = fmaxf(max, __ldcg(&a.partial_sums[static_cast<std::size_t>(part) * a.heads + head]).x);
+  }
+  float values[kOwn] = {};
+  float sum = 0;
+  for (int part = begin; part < end; ++part) {
+    const std::size_t index = static_cast<std::size_t>(part) * a.heads + head;
+    const float2 partial = __ldcg(&a.partial_sums[index]);
+    const float weight = exp2f(partial.x - max);
+    sum += weight * partial.y;
+    const float* from = a.partial_values + index * kHead;
+#pragma unroll
+    for (int k = 0; k < kOwn; ++k) values[k] += weight * __ldcg(&from[lane + k * 32]);
+  }
+  f16* to = a.out + (static_cast<std::size_t>(row) * a.heads + head) * kHead;
+#pragma unroll
+  for (int k = 0; k < kOwn; ++k) to[lane + k * 32] = to_half(values[k] / sum);
+}
+
 template <int kHead>
 __global__ void __launch_bounds__(kThreads) attention_kernel(AttentionArguments a) {
   wait_for_previous();
   extern __shared__ __align__(128) unsigned char shared[];
   auto& tiles = *reinterpret_cast<Tiles<kHead>*>(shared);
   auto& merge = *reinterpret_cast<Merge<kHead>*>(shared);
+  __shared__ bool complete[kRows];
   constexpr int kSlices = kHead / 16;
   const int warp = threadIdx.x / 32;
   const int lane = threadIdx.x % 32;
@@ -121,7 +149,7 @@ __global__ void __launch_bounds__(kThreads) attention_kernel(AttentionArguments 
     for (int i = threadIdx.x; i < kRows * (kHead / 8); i += kThreads) {
       const int r = i / (kHead / 8);
       const int chunk = i % (kHead / 8) * 8;
-      bf16* to = &tiles.queries[r * kStride<kHead> + chunk];
+      f16* to = &tiles.queries[r * kStride<kHead> + chunk];
       if (r < n_rows) {
         copy_async(to, a.queries + (static_cast<std::size_t>(step_row(r)) * a.heads + head_of(r)) * kHead + chunk);
       } else {
@@ -158,8 +186,8 @@ __global__ void __launch_bounds__(kThreads) attention_kernel(AttentionArguments 
           load_matrices(query[k], &tiles.queries[(lane % 16) * kStride<kHead> + k * 16 + lane / 16 * 8]);
         }
       }
-      const bf16* keys = &tiles.keys[p % kStages][warp * kWarpTokens * kStride<kHead>];
-      const bf16* values = &tiles.values[p % kStages][warp * kWarpTokens * kStride<kHead>];
+      const f16* keys = &tiles.keys[p % kStages][warp * kWarpTokens * kStride<kHead>];
+      const f16* values = &tiles.values[p % kStages][warp * kWarpTokens * kStride<kHead>];
       float scores[2][4] = {{0, 0, 0, 0}, {0, 0, 0, 0}};  // [8 tokens each]
 #pragma unroll
       for (int k = 0; k < kSlices; ++k) {
@@ -262,39 +290,21 @@ __global__ void __launch_bounds__(kThreads) attention_kernel(AttentionArguments 
       a.partial_values[part * kHead + column] = value;
       if (column == 0) a.partial_sums[part] = make_float2(max, sum);
     }
-  }
-}
-
-// A warp a head of a row. Padding rows have no parts: zeros.
-__global__ void merge_kernel(AttentionArguments a) {
-  wait_for_previous();
-  const int row = blockIdx.x;
-  const int head = blockIdx.y * 4 + threadIdx.x / 32;
-  const int lane = threadIdx.x % 32;
-  if (head >= a.heads) return;
-  const int begin = a.part_starts[row];
-  const int end = a.part_starts[row + 1];
-  float max = kNothing;
-  for (int part = begin; part < end; ++part) {
-    max = fmaxf(max, a.partial_sums[static_cast<std::size_t>(part) * a.heads + head].x);
-  }
-  float values[8] = {};
-  float sum = 0;
-  for (int part = begin; part < end; ++part) {
-    const std::size_t index = static_cast<std::size_t>(part) * a.heads + head;
-    const float2 partial = a.partial_sums[index];
-    const float weight = exp2f(partial.x - max);
-    sum += weight * partial.y;
-    const float* from = a.partial_values + index * a.head_size;
-#pragma unroll
-    for (int k = 0; k < 8; ++k) {
-      if (lane + k * 32 < a.head_size) values[k] += weight * from[lane + k * 32];
+    // Whoever brings a row's last part puts the parts together.
+    __threadfence();
+    __syncthreads();
+    for (int k = threadIdx.x; k < item.n_rows; k += kThreads) {
+      const int row = step_row(k * tile_heads);
+      int* arrived = &a.arrived[static_cast<std::size_t>(row) * a.heads + first_head];
+      const int parts = a.part_starts[row + 1] - a.part_starts[row];
+      const bool last = atomicAdd(arrived, 1) + 1 == parts;
+      if (last) *arrived = 0;  // for the next layer
+      complete[k] = last;
     }
-  }
-  bf16* to = a.out + (static_cast<std::size_t>(row) * a.heads + head) * a.head_size;
-#pragma unroll
-  for (int k = 0; k < 8; ++k) {
-    if (lane + k * 32 < a.head_size) to[lane + k * 32] = __float2bfloat16(begin < end ? values[k] / sum : 0.0F);
+    __syncthreads();
+    for (int r = warp; r < n_rows; r += kWarps) {
+      if (complete[r / tile_heads]) merge_parts<kHead>(a, step_row(r), head_of(r), lane);
+    }
   }
 }
 
@@ -348,10 +358,6 @@ void tree_attention(const AttentionArguments& a, int blocks, cudaStream_t stream
   for_head_size(a.head_size, [&]<int kHead>() {
     launch(attention_kernel<kHead>, blocks, kThreads, shared_bytes<kHead>(), stream, a);
   });
-}
-
-void merge_parts(const AttentionArguments& a, cudaStream_t stream) {
-  launch(merge_kernel, dim3(a.rows, (a.heads + 3) / 4), 128, 0, stream, a);
 }
 
 }  // namespace dts::native::cuda

@@ -62,28 +62,30 @@ class CudaBackend final : public Backend {
         "writing frequencies");
     // Nothing is read before it is written, but what a page does not hold yet is multiplied by zero: no NaN may be
     // there.
-    check(cudaMemset(keys_.get(), 0, keys_.size() * sizeof(bf16)), "clearing pages");
-    check(cudaMemset(values_.get(), 0, values_.size() * sizeof(bf16)), "clearing pages");
-    for (const DeviceBuffer<float>* buffer :
-         {&buffers_.residual, &buffers_.qkv, &buffers_.gate_up, &buffers_.partial_values, &buffers_.logits}) {
-      check(cudaMemset(buffer->get(), 0, buffer->size() * sizeof(float)), "clearing");
-    }
-    check(cudaMemset(buffers_.predictions.get(), 0, buffers_.predictions.size() * sizeof(DevicePrediction)),
-          "clearing");
+    check(cudaMemset(keys_.get(), 0, keys_.size() * sizeof(f16)), "clearing pages");
+    check(cudaMemset(values_.get(), 0, values_.size() * sizeof(f16)), "clearing pages");
+    const auto clear = [](const auto& buffer) {
+      check(cudaMemset(buffer.get(), 0, buffer.size() * sizeof(*buffer.get())), "clearing");
+    };
+    clear(buffers_.residual), clear(buffers_.qkv), clear(buffers_.gate_up), clear(buffers_.partial_values);
+    clear(buffers_.logits), clear(buffers_.predictions), clear(buffers_.arrived), clear(buffers_.attended);
     const auto all = [&](auto part) {
-      std::vector<const bf16*> matrices;
+      std::vector<const f16*> matrices;
       for (const CudaLayer& layer : weights.layers) matrices.push_back((layer.*part).get());
       return matrices;
     };
-    const auto gemm = [&](int outputs, int inputs, bool accumulate, int stride, std::vector<const bf16*> matrices) {
-      const GemmShape shape{.outputs = outputs, .inputs = inputs, .accumulate = accumulate, .stride = stride};
+    const auto gemm = [&](const GemmShape& shape, std::vector<const f16*> matrices) {
       return std::make_unique<Gemm>(library_, shape, std::move(matrices));
     };
-    qkv_ = gemm(g_.qkv_width(), g_.width, false, g_.qkv_width(), all(&CudaLayer::qkv));
-    output_ = gemm(g_.width, g_.q_width(), true, g_.width, all(&CudaLayer::attention_output));
-    gate_up_ = gemm(2 * g_.feed_forward, g_.width, false, 2 * g_.feed_forward, all(&CudaLayer::gate_up));
-    down_ = gemm(g_.width, g_.feed_forward, true, g_.width, all(&CudaLayer::down));
-    head_ = gemm(g_.n_vocab, g_.width, false, static_cast<int>(sizes_.stride), {weights.head()});
+    const int width = g_.width;
+    const int gate_up = 2 * g_.feed_forward;
+    qkv_ = gemm({.outputs = g_.qkv_width(), .inputs = width, .stride = g_.qkv_width()}, all(&CudaLayer::qkv));
+    output_ = gemm({.outputs = width, .inputs = g_.q_width(), .accumulate = true, .stride = width},
+                   all(&CudaLayer::attention_output));
+    gate_up_ = gemm({.outputs = gate_up, .inputs = width, .stride = gate_up, .half = true}, all(&CudaLayer::gate_up));
+    down_ =
+        gemm({.outputs = width, .inputs = g_.feed_forward, .accumulate = true, .stride = width}, all(&CudaLayer::down));
+    head_ = gemm({.outputs = g_.n_vocab, .inputs = width, .stride = static_cast<int>(sizes_.stride)}, {weights.head()});
   }
 
   int attention_tile() const override { return cuda::attention_tile(g_.heads, g_.kv_heads); }
@@ -269,6 +271,7 @@ class CudaBackend final : public Backend {
     attention.part_starts = device_at<int>(at.part_starts);
     attention.partial_values = buffers_.partial_values.get();
     attention.partial_sums = buffers_.partial_sums.get();
+    attention.arrived = buffers_.arrived.get();
     attention.out = buffers_.attended.get();
     attention.rows = rows;
     attention.heads = g_.heads;
@@ -276,7 +279,6 @@ class CudaBackend final : public Backend {
     attention.head_size = g_.head_size;
     attention.scale = 1.44269504F / std::sqrt(static_cast<float>(g_.head_size));
     tree_attention(attention, attention_blocks_, stream);
-    merge_parts(attention, stream);
     output_->run(layer.attention_output.get(), buffers_.attended.get(), buffers_.residual.get(), rows, stream);
 
     rms_norm(buffers_.residual.get(), nullptr, layer.feed_forward_norm.get(), g_.norm_epsilon, buffers_.normed.get(),
@@ -331,9 +333,9 @@ class CudaBackend final : public Backend {
   Stream stream_;
   StepBuffers buffers_;
   DeviceBuffer<float> frequencies_;
-  int page_elements_;          // of K, or V, of one layer
-  DeviceBuffer<bf16> keys_;    // [layers, pages, kv_heads, kPageTokens, head_size]
-  DeviceBuffer<bf16> values_;  // as keys_
+  int page_elements_;         // of K, or V, of one layer
+  DeviceBuffer<f16> keys_;    // [layers, pages, kv_heads, kPageTokens, head_size]
+  DeviceBuffer<f16> values_;  // as keys_
   GemmLibrary library_;
   std::unique_ptr<Gemm> qkv_, output_, gate_up_, down_, head_;
   int attention_blocks_;

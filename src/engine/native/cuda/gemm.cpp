@@ -38,7 +38,7 @@ struct GemmLibrary::Impl {
   cudaEvent_t start = nullptr;
   cudaEvent_t end = nullptr;
   DeviceBuffer<char> workspace;
-  DeviceBuffer<__nv_bfloat16> rows;  // random, repeated every kReferenceRows
+  DeviceBuffer<__half> rows;  // random, repeated every kReferenceRows
   DeviceBuffer<float> results;
   int most_inputs = 0;
 };
@@ -51,8 +51,7 @@ GemmLibrary::GemmLibrary(int most_rows, int most_inputs, std::size_t most_result
   impl_->workspace = DeviceBuffer<char>(kWorkspaceBytes);
   const int rows = std::max(most_rows, kReferenceRows);
   const auto period = static_cast<std::size_t>(kReferenceRows) * static_cast<std::size_t>(most_inputs);
-  impl_->rows =
-      DeviceBuffer<__nv_bfloat16>(static_cast<std::size_t>(rows) * static_cast<std::size_t>(most_inputs) + period);
+  impl_->rows = DeviceBuffer<__half>(static_cast<std::size_t>(rows) * static_cast<std::size_t>(most_inputs) + period);
   impl_->results = DeviceBuffer<float>(most_results);
   impl_->most_inputs = most_inputs;
 }
@@ -64,7 +63,7 @@ GemmLibrary::~GemmLibrary() {
   cublasLtDestroy(impl_->handle);
 }
 
-Gemm::Gemm(GemmLibrary& library, const GemmShape& shape, std::vector<const __nv_bfloat16*> weights)
+Gemm::Gemm(GemmLibrary& library, const GemmShape& shape, std::vector<const __half*> weights)
     : library_(library), shape_(shape), weights_(std::move(weights)) {
   check(cublasLtMatmulDescCreate(&description_, CUBLAS_COMPUTE_32F, CUDA_R_32F), "describing a product");
   const cublasOperation_t transposed = CUBLAS_OP_T;
@@ -74,11 +73,11 @@ Gemm::Gemm(GemmLibrary& library, const GemmShape& shape, std::vector<const __nv_
 
 Gemm::~Gemm() { cublasLtMatmulDescDestroy(description_); }
 
-void Gemm::run(const cublasLtMatmulAlgo_t& algorithm, const __nv_bfloat16* w, const __nv_bfloat16* x, float* y,
-               int rows, cudaStream_t stream, bool& done) {
-  const MatrixLayout a(CUDA_R_16BF, shape_.inputs, shape_.outputs, shape_.inputs);
-  const MatrixLayout b(CUDA_R_16BF, shape_.inputs, rows, shape_.inputs);
-  const MatrixLayout c(CUDA_R_32F, shape_.outputs, rows, shape_.stride);
+void Gemm::run(const cublasLtMatmulAlgo_t& algorithm, const __half* w, const __half* x, void* y, int rows,
+               cudaStream_t stream, bool& done) {
+  const MatrixLayout a(CUDA_R_16F, shape_.inputs, shape_.outputs, shape_.inputs);
+  const MatrixLayout b(CUDA_R_16F, shape_.inputs, rows, shape_.inputs);
+  const MatrixLayout c(shape_.half ? CUDA_R_16F : CUDA_R_32F, shape_.outputs, rows, shape_.stride);
   const float one = 1;
   const float old = shape_.accumulate ? 1.0F : 0.0F;
   const GemmLibrary::Impl& lib = *library_.impl_;
@@ -87,9 +86,9 @@ void Gemm::run(const cublasLtMatmulAlgo_t& algorithm, const __nv_bfloat16* w, co
 }
 
 std::vector<cublasLtMatmulAlgo_t> Gemm::candidates(int rows) {
-  const MatrixLayout a(CUDA_R_16BF, shape_.inputs, shape_.outputs, shape_.inputs);
-  const MatrixLayout b(CUDA_R_16BF, shape_.inputs, rows, shape_.inputs);
-  const MatrixLayout c(CUDA_R_32F, shape_.outputs, rows, shape_.stride);
+  const MatrixLayout a(CUDA_R_16F, shape_.inputs, shape_.outputs, shape_.inputs);
+  const MatrixLayout b(CUDA_R_16F, shape_.inputs, rows, shape_.inputs);
+  const MatrixLayout c(shape_.half ? CUDA_R_16F : CUDA_R_32F, shape_.outputs, rows, shape_.stride);
   cublasLtMatmulPreference_t preference = nullptr;
   check(cublasLtMatmulPreferenceCreate(&preference), "choosing a product");
   const std::size_t workspace = kWorkspaceBytes;
@@ -127,23 +126,23 @@ float Gemm::time(const cublasLtMatmulAlgo_t& algorithm, int rows) {
 
 bool Gemm::same_bits(const cublasLtMatmulAlgo_t& algorithm, int rows) {
   const GemmLibrary::Impl& lib = *library_.impl_;
-  const std::size_t stride_bytes = static_cast<std::size_t>(shape_.stride) * sizeof(float);
+  const std::size_t stride_bytes = static_cast<std::size_t>(shape_.stride) * result_bytes();
   // A head of 150,000 outputs need not come back in full to tell orders of summation apart.
-  const auto columns = static_cast<std::size_t>(std::min(shape_.outputs, kComparedColumns));
+  const std::size_t row_bytes = static_cast<std::size_t>(std::min(shape_.outputs, kComparedColumns)) * result_bytes();
   const auto n = static_cast<std::size_t>(rows);
   check(cudaMemsetAsync(lib.results.get(), 0, n * stride_bytes, lib.stream), "clearing");
   bool done = false;
   run(algorithm, weights_[0], lib.rows.get(), lib.results.get(), rows, lib.stream, done);
   if (!done) return false;
-  std::vector<float> got(n * columns);
-  check(cudaMemcpy2DAsync(got.data(), columns * sizeof(float), lib.results.get(), stride_bytes, columns * sizeof(float),
-                          n, cudaMemcpyDeviceToHost, lib.stream),
+  std::vector<char> got(n * row_bytes);
+  check(cudaMemcpy2DAsync(got.data(), row_bytes, lib.results.get(), stride_bytes, row_bytes, n, cudaMemcpyDeviceToHost,
+                          lib.stream),
         "reading a product");
   check(cudaStreamSynchronize(lib.stream), "making a product");
   if (reference_.empty()) reference_ = got;
   for (std::size_t row = 0; row < n; ++row) {
-    const float* expected = reference_.data() + row % kReferenceRows * columns;
-    if (std::memcmp(got.data() + row * columns, expected, columns * sizeof(float)) != 0) return false;
+    const char* expected = reference_.data() + row % kReferenceRows * row_bytes;
+    if (std::memcmp(got.data() + row * row_bytes, expected, row_bytes) != 0) return false;
   }
   return true;
 }
@@ -156,12 +155,11 @@ void Gemm::prepare(int rows) {
     // Rows of random numbers, packed for this inner dimension, the same every kReferenceRows.
     std::mt19937 random(1);
     std::normal_distribution<float> normal;
-    std::vector<__nv_bfloat16> period(static_cast<std::size_t>(kReferenceRows) *
-                                      static_cast<std::size_t>(shape_.inputs));
-    for (__nv_bfloat16& value : period) value = __float2bfloat16(normal(random));
+    std::vector<__half> period(static_cast<std::size_t>(kReferenceRows) * static_cast<std::size_t>(shape_.inputs));
+    for (__half& value : period) value = __float2half(normal(random));
     for (int row = 0; row < rows; row += kReferenceRows) {
       check(cudaMemcpyAsync(lib.rows.get() + static_cast<std::size_t>(row) * static_cast<std::size_t>(shape_.inputs),
-                            period.data(), period.size() * sizeof(__nv_bfloat16), cudaMemcpyHostToDevice, lib.stream),
+                            period.data(), period.size() * sizeof(__half), cudaMemcpyHostToDevice, lib.stream),
             "writing rows");
     }
     check(cudaStreamSynchronize(lib.stream), "writing rows");
@@ -190,13 +188,15 @@ void Gemm::prepare(int rows) {
   choices_[rows] = {.algorithm = choices_.at(kReferenceRows).algorithm, .slice = kReferenceRows};
 }
 
-void Gemm::run(const __nv_bfloat16* w, const __nv_bfloat16* x, float* y, int rows, cudaStream_t stream) {
+void Gemm::run(const __half* w, const __half* x, void* y, int rows, cudaStream_t stream) {
   const Choice& choice = choices_.at(rows);
   // Of fewer rows than a slice, the rest is computed, too: buffers have room for it.
   for (int row = 0; row < rows; row += choice.slice) {
     bool done = false;
     run(choice.algorithm, w, x + static_cast<std::size_t>(row) * static_cast<std::size_t>(shape_.inputs),
-        y + static_cast<std::size_t>(row) * static_cast<std::size_t>(shape_.stride), choice.slice, stream, done);
+        static_cast<char*>(y) +
+            static_cast<std::size_t>(row) * static_cast<std::size_t>(shape_.stride) * result_bytes(),
+        choice.slice, stream, done);
     if (!done) throw Error("the GPU failed while multiplying by the weights");
   }
 }

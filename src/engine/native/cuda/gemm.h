@@ -7,7 +7,7 @@
 #pragma once
 
 #include <cublasLt.h>
-#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #include <map>
@@ -23,19 +23,20 @@ struct GemmShape {
   int inputs = 0;
   bool accumulate = false;  // y += ..., else y = ...
   int stride = 0;           // of a row of y; at least `outputs`
+  bool half = false;        // y is half precision, else single
 };
 
 class Gemm {
  public:
   // `weights`: matrices of that shape, more than one where there are, so that a cache does not flatter the timing.
-  Gemm(GemmLibrary& library, const GemmShape& shape, std::vector<const __nv_bfloat16*> weights);
+  Gemm(GemmLibrary& library, const GemmShape& shape, std::vector<const __half*> weights);
   ~Gemm();
 
   // Chooses for that many rows; not while a graph is captured.
   void prepare(int rows);
 
-  // y[rows, stride] (float) from x[rows, inputs] and w[outputs, inputs]. `rows` was prepared.
-  void run(const __nv_bfloat16* w, const __nv_bfloat16* x, float* y, int rows, cudaStream_t stream);
+  // y[rows, stride] from x[rows, inputs] and w[outputs, inputs]. `rows` was prepared.
+  void run(const __half* w, const __half* x, void* y, int rows, cudaStream_t stream);
 
  private:
   struct Choice {
@@ -43,8 +44,9 @@ class Gemm {
     int slice = 0;  // rows of one call
   };
 
-  void run(const cublasLtMatmulAlgo_t& algorithm, const __nv_bfloat16* w, const __nv_bfloat16* x, float* y, int rows,
+  void run(const cublasLtMatmulAlgo_t& algorithm, const __half* w, const __half* x, void* y, int rows,
            cudaStream_t stream, bool& done);
+  std::size_t result_bytes() const { return shape_.half ? 2 : 4; }
   std::vector<cublasLtMatmulAlgo_t> candidates(int rows);
   // Milliseconds of one product; negative: it cannot be done so.
   float time(const cublasLtMatmulAlgo_t& algorithm, int rows);
@@ -52,10 +54,10 @@ class Gemm {
 
   GemmLibrary& library_;
   GemmShape shape_;
-  std::vector<const __nv_bfloat16*> weights_;
+  std::vector<const __half*> weights_;
   cublasLtMatmulDesc_t description_ = nullptr;
   std::map<int, Choice> choices_;  // by rows
-  std::vector<float> reference_;   // its results, as many columns as are compared
+  std::vector<char> reference_;    // its results, as many columns as are compared
 };
 
 // The handle, its workspace, and rows of random numbers to choose by.

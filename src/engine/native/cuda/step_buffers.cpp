@@ -31,8 +31,8 @@ StepSizes::StepSizes(const Geometry& geometry, const BackendLimits& limits)
 }
 
 std::int64_t StepSizes::bytes(const Geometry& g) const {
-  const std::size_t row =
-      size(g.width) * 6 + size(g.qkv_width()) * 4 + size(g.q_width()) * 4 + size(g.feed_forward) * 10;
+  const std::size_t row = size(g.width) * 6 + size(g.qkv_width()) * 4 + size(g.q_width()) * 4 + size(g.heads) * 4 +
+                          size(g.feed_forward) * 6;
   const std::size_t part = size(g.q_width()) * 4 + size(g.heads) * 8;
   const std::size_t output =
       stride * 4 + kMostGroups * 4 + sizeof(DevicePrediction) + size(blocks_of(g.n_vocab)) * sizeof(DeviceBlockSums);
@@ -70,6 +70,7 @@ StepBuffers::StepBuffers(const Geometry& g, const StepSizes& s)
       hidden(s.rows * size(g.feed_forward)),
       partial_values(s.parts * size(g.q_width())),
       partial_sums(s.parts * size(g.heads)),
+      arrived(s.rows * size(g.heads)),
       logits(s.outputs * s.stride),
       group_max(s.outputs * kMostGroups),
       sums(s.outputs * size(blocks_of(g.n_vocab))),
