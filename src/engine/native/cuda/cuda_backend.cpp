@@ -52,9 +52,10 @@ class CudaBackend final : public Backend {
         page_elements_(g_.kv_width() * kPageTokens),
         keys_(size(g_.layers) * pages() * size(page_elements_)),
         values_(keys_.size()),
-        library_(static_cast<int>(sizes_.rows), std::max({g_.width, g_.q_width(), g_.feed_forward}),
-                 std::max(sizes_.outputs * sizes_.stride,
-                          sizes_.rows * size(std::max({g_.qkv_width(), 2 * g_.feed_forward, g_.width})))),
+        library_(
+            static_cast<int>(sizes_.rows), std::max({g_.width, g_.q_width(), g_.feed_forward}),
+            std::max(sizes_.outputs * sizes_.stride,
+                     sizes_.rows * size(std::max({g_.qkv_width(), 2 * g_.feed_forward, most_slices(g_) * g_.width})))),
         attention_blocks_(attention_blocks(g_.head_size)) {
     const std::vector<float> frequencies = g_.rope.frequencies(limits.context);
     check(
@@ -67,8 +68,9 @@ class CudaBackend final : public Backend {
     const auto clear = [](const auto& buffer) {
       check(cudaMemset(buffer.get(), 0, buffer.size() * sizeof(*buffer.get())), "clearing");
     };
-    clear(buffers_.residual), clear(buffers_.qkv), clear(buffers_.gate_up), clear(buffers_.partial_values);
-    clear(buffers_.logits), clear(buffers_.predictions), clear(buffers_.arrived), clear(buffers_.attended);
+    clear(buffers_.residual), clear(buffers_.slices), clear(buffers_.qkv), clear(buffers_.gate_up),
+        clear(buffers_.partial_values);
+    clear(buffers_.logits), clear(buffers_.predictions), clear(buffers_.attended);
     const auto all = [&](auto part) {
       std::vector<const f16*> matrices;
       for (const CudaLayer& layer : weights.layers) matrices.push_back((layer.*part).get());
@@ -79,13 +81,19 @@ class CudaBackend final : public Backend {
     };
     const int width = g_.width;
     const int gate_up = 2 * g_.feed_forward;
-    qkv_ = gemm({.outputs = g_.qkv_width(), .inputs = width, .stride = g_.qkv_width()}, all(&CudaLayer::qkv));
-    output_ = gemm({.outputs = width, .inputs = g_.q_width(), .accumulate = true, .stride = width},
-                   all(&CudaLayer::attention_output));
-    gate_up_ = gemm({.outputs = gate_up, .inputs = width, .stride = gate_up, .half = true}, all(&CudaLayer::gate_up));
-    down_ =
-        gemm({.outputs = width, .inputs = g_.feed_forward, .accumulate = true, .stride = width}, all(&CudaLayer::down));
-    head_ = gemm({.outputs = g_.n_vocab, .inputs = width, .stride = static_cast<int>(sizes_.stride)}, {weights.head()});
+    const auto stride = static_cast<int>(sizes_.stride);
+    const auto rows = static_cast<int>(sizes_.rows);
+    qkv_ = gemm({.outputs = g_.qkv_width(), .inputs = width, .stride = g_.qkv_width(), .room = rows},
+                all(&CudaLayer::qkv));
+    const auto added = [&](int inputs) {
+      return GemmShape{.outputs = width, .inputs = inputs, .stride = width, .room = rows, .slices = slices_of(inputs)};
+    };
+    output_ = gemm(added(g_.q_width()), all(&CudaLayer::attention_output));
+    gate_up_ = gemm({.outputs = gate_up, .inputs = width, .stride = gate_up, .room = rows, .half = true},
+                    all(&CudaLayer::gate_up));
+    down_ = gemm(added(g_.feed_forward), all(&CudaLayer::down));
+    head_ = gemm({.outputs = g_.n_vocab, .inputs = width, .stride = stride, .room = static_cast<int>(sizes_.outputs)},
+                 {weights.head()});
   }
 
   int attention_tile() const override { return cuda::attention_tile(g_.heads, g_.kv_heads); }
@@ -213,8 +221,7 @@ class CudaBackend final : public Backend {
                   g_.rope.rotated / 2, stream);
     for (int i = 0; i < g_.layers; ++i) launch_layer(i, rows);
     if (outputs > 0) {
-      rms_norm(buffers_.residual.get(), device_at<int>(at.output_rows), weights_.output_norm.get(), g_.norm_epsilon,
-               buffers_.normed.get(), outputs, g_.width, stream);
+      norm(weights_.output_norm.get(), outputs, slices_of(g_.feed_forward), device_at<int>(at.output_rows));
       head_->run(weights_.head(), buffers_.normed.get(), buffers_.logits.get(), outputs, stream);
       PredictArguments arguments;
       arguments.logits = buffers_.logits.get();
@@ -233,13 +240,28 @@ class CudaBackend final : public Backend {
     check(cudaGetLastError(), "starting a step's kernels");
   }
 
+  // Adds what the last product left, and normalises.
+  void norm(const float* weight, int rows, int slices, const int* select = nullptr) {
+    NormArguments arguments;
+    arguments.residual = buffers_.residual.get();
+    arguments.slices = buffers_.slices.get();
+    arguments.select = select;
+    arguments.weight = weight;
+    arguments.out = buffers_.normed.get();
+    arguments.n_slices = slices;
+    arguments.slice_rows = static_cast<int>(sizes_.rows);
+    arguments.rows = rows;
+    arguments.width = g_.width;
+    arguments.epsilon = g_.norm_epsilon;
+    add_and_norm(arguments, stream_.get());
+  }
+
   void launch_layer(int index, int rows) {
     const StepInput& at = buffers_.layout;
     const CudaLayer& layer = weights_.layers[size(index)];
     cudaStream_t stream = stream_.get();
     const std::size_t cache = size(index) * pages() * size(page_elements_);
-    rms_norm(buffers_.residual.get(), nullptr, layer.attention_norm.get(), g_.norm_epsilon, buffers_.normed.get(), rows,
-             g_.width, stream);
+    norm(layer.attention_norm.get(), rows, index > 0 ? slices_of(g_.feed_forward) : 0);
     qkv_->run(layer.qkv.get(), buffers_.normed.get(), buffers_.qkv.get(), rows, stream);
 
     RopeArguments rope;
@@ -271,7 +293,6 @@ class CudaBackend final : public Backend {
     attention.part_starts = device_at<int>(at.part_starts);
     attention.partial_values = buffers_.partial_values.get();
     attention.partial_sums = buffers_.partial_sums.get();
-    attention.arrived = buffers_.arrived.get();
     attention.out = buffers_.attended.get();
     attention.rows = rows;
     attention.heads = g_.heads;
@@ -279,13 +300,13 @@ class CudaBackend final : public Backend {
     attention.head_size = g_.head_size;
     attention.scale = 1.44269504F / std::sqrt(static_cast<float>(g_.head_size));
     tree_attention(attention, attention_blocks_, stream);
-    output_->run(layer.attention_output.get(), buffers_.attended.get(), buffers_.residual.get(), rows, stream);
+    merge_parts(attention, stream);
+    output_->run(layer.attention_output.get(), buffers_.attended.get(), buffers_.slices.get(), rows, stream);
 
-    rms_norm(buffers_.residual.get(), nullptr, layer.feed_forward_norm.get(), g_.norm_epsilon, buffers_.normed.get(),
-             rows, g_.width, stream);
+    norm(layer.feed_forward_norm.get(), rows, slices_of(g_.q_width()));
     gate_up_->run(layer.gate_up.get(), buffers_.normed.get(), buffers_.gate_up.get(), rows, stream);
     gated_silu(buffers_.gate_up.get(), buffers_.hidden.get(), rows, g_.feed_forward, stream);
-    down_->run(layer.down.get(), buffers_.hidden.get(), buffers_.residual.get(), rows, stream);
+    down_->run(layer.down.get(), buffers_.hidden.get(), buffers_.slices.get(), rows, stream);
   }
 
   void receive(const StepRows& rows) {

@@ -8,6 +8,7 @@
 #include "dts/error.h"
 #include "engine/native/cuda/cuda_check.h"
 #include "engine/native/cuda/device_buffer.h"
+#include "engine/native/cuda/kernels.h"
 
 namespace dts::native::cuda {
 namespace {
@@ -19,9 +20,13 @@ constexpr int kTimed = 28;  // products
 constexpr int kComparedColumns = 8192;
 
 struct MatrixLayout {
-  MatrixLayout(cudaDataType type, int rows, int columns, int stride) {
+  MatrixLayout(cudaDataType type, int rows, int columns, int stride, int slices, std::int64_t apart) {
     check(cublasLtMatrixLayoutCreate(&layout, type, static_cast<std::uint64_t>(rows),
                                      static_cast<std::uint64_t>(columns), stride),
+          "describing a matrix");
+    check(cublasLtMatrixLayoutSetAttribute(layout, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &slices, sizeof slices),
+          "describing a matrix");
+    check(cublasLtMatrixLayoutSetAttribute(layout, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &apart, sizeof apart),
           "describing a matrix");
   }
   MatrixLayout(const MatrixLayout&) = delete;
@@ -31,6 +36,23 @@ struct MatrixLayout {
 };
 
 }  // namespace
+
+int slices_of(int inputs) {
+  constexpr int kLeastInputs = 256;  // of a slice
+  constexpr int kMultiple = 64;
+  for (int slices = kMostSlices; slices > 1; --slices) {
+    if (inputs % (slices * kMultiple) == 0 && inputs / slices >= kLeastInputs) return slices;
+  }
+  return 1;
+}
+
+struct Gemm::Layouts {
+  Layouts(const GemmShape& s, int rows)
+      : a(CUDA_R_16F, s.inputs / s.slices, s.outputs, s.inputs, s.slices, s.inputs / s.slices),
+        b(CUDA_R_16F, s.inputs / s.slices, rows, s.inputs, s.slices, s.inputs / s.slices),
+        c(s.half ? CUDA_R_16F : CUDA_R_32F, s.outputs, rows, s.stride, s.slices, std::int64_t{s.room} * s.stride) {}
+  MatrixLayout a, b, c;
+};
 
 struct GemmLibrary::Impl {
   cublasLtHandle_t handle = nullptr;
@@ -75,29 +97,28 @@ Gemm::~Gemm() { cublasLtMatmulDescDestroy(description_); }
 
 void Gemm::run(const cublasLtMatmulAlgo_t& algorithm, const __half* w, const __half* x, void* y, int rows,
                cudaStream_t stream, bool& done) {
-  const MatrixLayout a(CUDA_R_16F, shape_.inputs, shape_.outputs, shape_.inputs);
-  const MatrixLayout b(CUDA_R_16F, shape_.inputs, rows, shape_.inputs);
-  const MatrixLayout c(shape_.half ? CUDA_R_16F : CUDA_R_32F, shape_.outputs, rows, shape_.stride);
+  const Layouts layouts(shape_, rows);
   const float one = 1;
-  const float old = shape_.accumulate ? 1.0F : 0.0F;
+  const float zero = 0;
   const GemmLibrary::Impl& lib = *library_.impl_;
-  done = cublasLtMatmul(lib.handle, description_, &one, w, a.layout, x, b.layout, &old, y, c.layout, y, c.layout,
-                        &algorithm, lib.workspace.get(), kWorkspaceBytes, stream) == CUBLAS_STATUS_SUCCESS;
+  done = cublasLtMatmul(lib.handle, description_, &one, w, layouts.a.layout, x, layouts.b.layout, &zero, y,
+                        layouts.c.layout, y, layouts.c.layout, &algorithm, lib.workspace.get(), kWorkspaceBytes,
+                        stream) == CUBLAS_STATUS_SUCCESS;
 }
 
 std::vector<cublasLtMatmulAlgo_t> Gemm::candidates(int rows) {
-  const MatrixLayout a(CUDA_R_16F, shape_.inputs, shape_.outputs, shape_.inputs);
-  const MatrixLayout b(CUDA_R_16F, shape_.inputs, rows, shape_.inputs);
-  const MatrixLayout c(shape_.half ? CUDA_R_16F : CUDA_R_32F, shape_.outputs, rows, shape_.stride);
+  const Layouts layouts(shape_, rows);
   cublasLtMatmulPreference_t preference = nullptr;
   check(cublasLtMatmulPreferenceCreate(&preference), "choosing a product");
   const std::size_t workspace = kWorkspaceBytes;
   cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES, &workspace,
                                        sizeof workspace);
+  const std::uint32_t uncut = CUBLASLT_REDUCTION_SCHEME_NONE;
+  cublasLtMatmulPreferenceSetAttribute(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK, &uncut, sizeof uncut);
   std::vector<cublasLtMatmulHeuristicResult_t> found(kCandidates);
   int count = 0;
-  cublasLtMatmulAlgoGetHeuristic(library_.impl_->handle, description_, a.layout, b.layout, c.layout, c.layout,
-                                 preference, kCandidates, found.data(), &count);
+  cublasLtMatmulAlgoGetHeuristic(library_.impl_->handle, description_, layouts.a.layout, layouts.b.layout,
+                                 layouts.c.layout, layouts.c.layout, preference, kCandidates, found.data(), &count);
   cublasLtMatmulPreferenceDestroy(preference);
   std::vector<cublasLtMatmulAlgo_t> out;
   for (int i = 0; i < count; ++i) out.push_back(found[static_cast<std::size_t>(i)].algo);
@@ -130,19 +151,25 @@ bool Gemm::same_bits(const cublasLtMatmulAlgo_t& algorithm, int rows) {
   // A head of 150,000 outputs need not come back in full to tell orders of summation apart.
   const std::size_t row_bytes = static_cast<std::size_t>(std::min(shape_.outputs, kComparedColumns)) * result_bytes();
   const auto n = static_cast<std::size_t>(rows);
-  check(cudaMemsetAsync(lib.results.get(), 0, n * stride_bytes, lib.stream), "clearing");
+  const auto slices = static_cast<std::size_t>(shape_.slices);
+  const std::size_t slice_bytes = static_cast<std::size_t>(shape_.room) * stride_bytes;
   bool done = false;
   run(algorithm, weights_[0], lib.rows.get(), lib.results.get(), rows, lib.stream, done);
   if (!done) return false;
-  std::vector<char> got(n * row_bytes);
-  check(cudaMemcpy2DAsync(got.data(), row_bytes, lib.results.get(), stride_bytes, row_bytes, n, cudaMemcpyDeviceToHost,
-                          lib.stream),
-        "reading a product");
+  std::vector<char> got(slices * n * row_bytes);
+  for (std::size_t slice = 0; slice < slices; ++slice) {
+    check(cudaMemcpy2DAsync(got.data() + slice * n * row_bytes, row_bytes,
+                            reinterpret_cast<const char*>(lib.results.get()) + slice * slice_bytes, stride_bytes,
+                            row_bytes, n, cudaMemcpyDeviceToHost, lib.stream),
+          "reading a product");
+  }
   check(cudaStreamSynchronize(lib.stream), "making a product");
   if (reference_.empty()) reference_ = got;
-  for (std::size_t row = 0; row < n; ++row) {
-    const char* expected = reference_.data() + row % kReferenceRows * row_bytes;
-    if (std::memcmp(got.data() + row * row_bytes, expected, row_bytes) != 0) return false;
+  for (std::size_t slice = 0; slice < slices; ++slice) {
+    for (std::size_t row = 0; row < n; ++row) {
+      const char* expected = reference_.data() + (slice * kReferenceRows + row % kReferenceRows) * row_bytes;
+      if (std::memcmp(got.data() + (slice * n + row) * row_bytes, expected, row_bytes) != 0) return false;
+    }
   }
   return true;
 }

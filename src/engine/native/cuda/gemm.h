@@ -1,9 +1,10 @@
 // Products of rows with weights through cuBLASLt, the same to the last bit for any number of rows.
 //
-// The algorithm that cuBLASLt recommends first for 64 rows is the reference. For any number of rows the fastest is
-// taken whose results are the reference's, bit by bit, on rows of random numbers: mostly the same tiles in another
-// arrangement, since what decides the bits is the order along the inner dimension alone. Where none is, rows go 64 at a
-// time.
+// What decides the bits is the order along the inner dimension alone. Algorithms that would cut it as they see fit are
+// left out: where it is long, it is cut here, at the same places for any number of rows, and the slices' results are
+// left to be added by whoever reads them. Of the other algorithms the fastest is taken whose results are, on rows of
+// random numbers, those of the first that cuBLASLt recommends for 64 rows: that has always been all of them. Where none
+// is, rows go 64 at a time.
 #pragma once
 
 #include <cublasLt.h>
@@ -18,12 +19,16 @@ namespace dts::native::cuda {
 
 class GemmLibrary;
 
+// Into how many slices inputs are cut where outputs are few, so that there is work for the whole device.
+int slices_of(int inputs);
+
 struct GemmShape {
   int outputs = 0;
   int inputs = 0;
-  bool accumulate = false;  // y += ..., else y = ...
-  int stride = 0;           // of a row of y; at least `outputs`
-  bool half = false;        // y is half precision, else single
+  int stride = 0;     // of a row of y; at least `outputs`
+  int room = 0;       // rows of y; of each slice's
+  int slices = 1;     // of the inputs, each a product of its own: slices_of()
+  bool half = false;  // y is half precision, else single
 };
 
 class Gemm {
@@ -35,7 +40,7 @@ class Gemm {
   // Chooses for that many rows; not while a graph is captured.
   void prepare(int rows);
 
-  // y[rows, stride] from x[rows, inputs] and w[outputs, inputs]. `rows` was prepared.
+  // y[slices, room, stride] from x[rows, inputs] and w[outputs, inputs]. `rows` was prepared.
   void run(const __half* w, const __half* x, void* y, int rows, cudaStream_t stream);
 
  private:
@@ -44,6 +49,7 @@ class Gemm {
     int slice = 0;  // rows of one call
   };
 
+  struct Layouts;
   void run(const cublasLtMatmulAlgo_t& algorithm, const __half* w, const __half* x, void* y, int rows,
            cudaStream_t stream, bool& done);
   std::size_t result_bytes() const { return shape_.half ? 2 : 4; }

@@ -18,9 +18,20 @@ inline constexpr int kPage = 64;  // tokens of a page; kPageTokens, which this f
 // residual[r] = embedding[tokens[r]].  [rows, width]
 void embed(const int* tokens, const f16* embedding, float* residual, int rows, int width, cudaStream_t stream);
 
-// out[r] = residual[r] / rms * weight; with `select`, out[r] is made from residual[select[r]].  [rows, width]
-void rms_norm(const float* residual, const int* select, const float* weight, float epsilon, f16* out, int rows,
-              int width, cudaStream_t stream);
+inline constexpr int kMostSlices = 4;
+
+// x[r] = residual[r] + the slices' [r], in their order; out[r] = x[r] / rms * weight, and x[r] is the new residual[r].
+// With `select`, out[i] is made for row select[i], and the residual stays as it is.
+struct NormArguments {
+  float* residual = nullptr;      // [rows, width]
+  const float* slices = nullptr;  // [n_slices, slice_rows, width]
+  const int* select = nullptr;    // [rows] or null
+  const float* weight = nullptr;  // [width]
+  f16* out = nullptr;             // [rows, width]
+  int n_slices = 0, slice_rows = 0, rows = 0, width = 0;
+  float epsilon = 0;
+};
+void add_and_norm(const NormArguments& arguments, cudaStream_t stream);
 
 // turns[r, i] = amplitude * (cos, sin)(positions[r] * frequencies[i]): the same for all layers.  [rows, pairs]
 void compute_turns(const int* positions, const float* frequencies, float amplitude, float2* turns, int rows, int pairs,
@@ -78,8 +89,7 @@ struct AttentionArguments {
   const int* part_starts = nullptr;  // [rows + 1]
   float* partial_values = nullptr;   // [parts, heads, head_size]
   float2* partial_sums = nullptr;    // [parts, heads]: largest score (base 2), sum
-  int* arrived = nullptr;            // [rows, heads]: parts that are there; zero before and after
-  f16* out = nullptr;                // [rows, heads, head_size]; rows without parts are left alone
+  f16* out = nullptr;                // [rows, heads, head_size]
   int rows = 0, heads = 0, kv_heads = 0, head_size = 0;
   float scale = 1;  // of the scores, times log2(e)
 };
@@ -87,6 +97,7 @@ bool has_attention_for(int head_size);
 int attention_tile(int heads, int kv_heads);  // step rows that an item may have
 void tree_attention(const AttentionArguments& arguments, int blocks, cudaStream_t stream);
 int attention_blocks(int head_size);  // that run at once on this device
+void merge_parts(const AttentionArguments& arguments, cudaStream_t stream);
 
 // ---- predictions
 
@@ -121,9 +132,9 @@ struct DevicePrediction {
 };
 
 struct DeviceBlockSums {
-  float max, stat, stat_first, stat_second, unit, sample;
+  double sample;
+  float max, stat, stat_first, stat_second, unit;
   std::int32_t invalid;
-  std::int32_t unused;
 };
 
 struct PredictArguments {

@@ -22,32 +22,47 @@ __global__ void embed_kernel(const int* tokens, const f16* embedding, float* res
 
 // A block a row; four elements a thread and turn, kept in registers between the two passes.
 template <int kQuads>
-__global__ void rms_norm_kernel(const float* residual, const int* select, const float* weight, float epsilon, f16* out,
-                                int width) {
+__global__ void add_and_norm_kernel(NormArguments a) {
   wait_for_previous();
   __shared__ float sums[kWarp];
-  const std::size_t row = select != nullptr ? select[blockIdx.x] : blockIdx.x;
-  const auto* from = reinterpret_cast<const float4*>(residual + row * width);
+  const std::size_t row = a.select != nullptr ? a.select[blockIdx.x] : blockIdx.x;
+  const int quads = a.width / 4;
+  auto* residual = reinterpret_cast<float4*>(a.residual + row * a.width);
+  const auto* slices = reinterpret_cast<const float4*>(a.slices + row * a.width);
+  const std::size_t apart = static_cast<std::size_t>(a.slice_rows) * quads;
   float4 kept[kQuads];
   float squares = 0;
 #pragma unroll
   for (int q = 0; q < kQuads; ++q) {
     const int i = threadIdx.x + q * blockDim.x;
-    kept[q] = i < width / 4 ? from[i] : make_float4(0, 0, 0, 0);
-    squares += kept[q].x * kept[q].x + kept[q].y * kept[q].y + kept[q].z * kept[q].z + kept[q].w * kept[q].w;
+    kept[q] = make_float4(0, 0, 0, 0);
+    if (i >= quads) continue;
+    float4 x = residual[i];
+    float4 add[kMostSlices];
+#pragma unroll
+    for (int s = 0; s < kMostSlices; ++s) {
+      if (s < a.n_slices) add[s] = slices[s * apart + i];
+    }
+#pragma unroll
+    for (int s = 0; s < kMostSlices; ++s) {
+      if (s < a.n_slices) x.x += add[s].x, x.y += add[s].y, x.z += add[s].z, x.w += add[s].w;
+    }
+    if (a.n_slices > 0 && a.select == nullptr) residual[i] = x;
+    kept[q] = x;
+    squares += x.x * x.x + x.y * x.y + x.z * x.z + x.w * x.w;
   }
   squares = warp_sum(squares);
   if (threadIdx.x % kWarp == 0) sums[threadIdx.x / kWarp] = squares;
   __syncthreads();
   float total = 0;
   for (int i = 0; i < static_cast<int>(blockDim.x) / kWarp; ++i) total += sums[i];
-  const float scale = rsqrtf(total / static_cast<float>(width) + epsilon);
-  const auto* gains = reinterpret_cast<const float4*>(weight);
-  auto* to = reinterpret_cast<__half2*>(out + blockIdx.x * static_cast<std::size_t>(width));
+  const float scale = rsqrtf(total / static_cast<float>(a.width) + a.epsilon);
+  const auto* gains = reinterpret_cast<const float4*>(a.weight);
+  auto* to = reinterpret_cast<__half2*>(a.out + blockIdx.x * static_cast<std::size_t>(a.width));
 #pragma unroll
   for (int q = 0; q < kQuads; ++q) {
     const int i = threadIdx.x + q * blockDim.x;
-    if (i >= width / 4) continue;
+    if (i >= quads) continue;
     const float4 gain = gains[i];
     to[2 * i] = to_halves(kept[q].x * scale * gain.x, kept[q].y * scale * gain.y);
     to[2 * i + 1] = to_halves(kept[q].z * scale * gain.z, kept[q].w * scale * gain.w);
@@ -172,16 +187,15 @@ void embed(const int* tokens, const f16* embedding, float* residual, int rows, i
   launch(embed_kernel, rows, 256, 0, stream, tokens, embedding, residual, width);
 }
 
-void rms_norm(const float* residual, const int* select, const float* weight, float epsilon, f16* out, int rows,
-              int width, cudaStream_t stream) {
+void add_and_norm(const NormArguments& a, cudaStream_t stream) {
   constexpr int kThreads = 512;
-  const int quads = (width / 4 + kThreads - 1) / kThreads;
+  const int quads = (a.width / 4 + kThreads - 1) / kThreads;
   if (quads <= 1) {
-    launch(rms_norm_kernel<1>, rows, kThreads, 0, stream, residual, select, weight, epsilon, out, width);
+    launch(add_and_norm_kernel<1>, a.rows, kThreads, 0, stream, a);
   } else if (quads <= 2) {
-    launch(rms_norm_kernel<2>, rows, kThreads, 0, stream, residual, select, weight, epsilon, out, width);
+    launch(add_and_norm_kernel<2>, a.rows, kThreads, 0, stream, a);
   } else {
-    launch(rms_norm_kernel<8>, rows, kThreads, 0, stream, residual, select, weight, epsilon, out, width);
+    launch(add_and_norm_kernel<8>, a.rows, kThreads, 0, stream, a);
   }
 }
 

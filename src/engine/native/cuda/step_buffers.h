@@ -32,6 +32,9 @@ struct StepInput {
   std::size_t size = 0;
 };
 
+// Of the products whose results are added to the residual stream.
+int most_slices(const Geometry& geometry);
+
 struct StepBuffers {
   StepBuffers(const Geometry& geometry, const StepSizes& sizes);
 
@@ -40,6 +43,7 @@ struct StepBuffers {
   DeviceBuffer<std::int32_t> work;             // a WorkHeader first
   DeviceBuffer<Copy> copies;                   // [rows]
   DeviceBuffer<float> residual;                // [rows, width]
+  DeviceBuffer<float> slices;                  // [slices, rows, width]: what is yet to be added
   DeviceBuffer<f16> normed;                    // [rows, width]
   DeviceBuffer<float2> turns;                  // [rows, rotated / 2]
   DeviceBuffer<float> qkv;                     // [rows, qkv_width]
@@ -49,7 +53,6 @@ struct StepBuffers {
   DeviceBuffer<f16> hidden;                    // [rows, feed_forward]
   DeviceBuffer<float> partial_values;          // [parts, q_width]
   DeviceBuffer<float2> partial_sums;           // [parts, heads]
-  DeviceBuffer<int> arrived;                   // [rows, heads]
   DeviceBuffer<float> logits;                  // [outputs, stride]
   DeviceBuffer<float> group_max;               // [outputs, kMostGroups]
   DeviceBuffer<DeviceBlockSums> sums;          // [outputs, blocks]
