@@ -277,12 +277,13 @@ void keep(std::vector<T>& all, T one, const std::function<void(const T&)>& watch
 bool llama_has_gpu() { return llama_supports_gpu_offload(); }
 
 GpuBenchResult run_gpu_bench(const GpuBenchOptions& options, const GpuBenchWatch& watch) {
-  if (const std::string why = why_no_native_gpu(); !why.empty()) throw Error("dts bench --gpu: " + why);
+  if (const std::string why = why_no_native_gpu(); !why.empty()) throw Error(why);
   GpuBenchResult out;
   for (const std::string& name : options.geometries) {
     const GeometryBench bench(options, name);
     const bool has_peer = options.peer != nullptr && name == options.peer_geometry;
     for (const GpuBenchOptions::Case& shape : options.cases) {
+      if (shape.trees > 1 && name != options.geometries.front()) continue;
       GpuStep step;
       if (!bench.measure_step(shape, step)) continue;
       if (has_peer) step.peer = peer_step(options, shape);

@@ -14,6 +14,7 @@
 #include "cli/model_options.h"
 #include "cli/output.h"
 #include "dts/error.h"
+#include "dts/native.h"
 #include "engine/random/random_model.h"
 
 namespace dts::cli {
@@ -197,6 +198,7 @@ int measure_gpu(const bench::GpuBenchOptions& options, bool json) {
 
 // The native engine on the GPU, beside what memory alone would cost, and beside llama.cpp where that has the GPU, too.
 int bench_gpu(BenchFlags& flags) {
+  if (const std::string why = why_no_native_gpu(); !why.empty()) throw Error("--gpu: " + why);
   bench::GpuBenchOptions& options = flags.gpu_bench;
   const auto& names = options.geometries;
   if (flags.no_peers || std::find(names.begin(), names.end(), options.peer_geometry) == names.end()) {
