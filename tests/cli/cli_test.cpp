@@ -345,7 +345,8 @@ TEST_F(Cli, DecodesOnTheOracleOfTheNativeEngine) {
   ASSERT_EQ(native.exit_code, llama.exit_code) << native.err;
   const json tree = json::parse(native.out);
   EXPECT_EQ(tree.at("engine").at("kind"), "native CPU") << tree.at("engine").dump();
-  EXPECT_EQ(run({"--engine", "native-cpu", "--seed", "3", "--json", "hi"}).out.size(), native.out.size());
+  const json again = json::parse(run({"--engine", "native-cpu", "--seed", "3", "--json", "hi"}).out);
+  EXPECT_EQ(again.at("segments"), tree.at("segments"));
 }
 
 TEST_F(Cli, WithoutAGpuNobodyHearsOfTheNativeEngine) {
