@@ -12,7 +12,7 @@ ARGS ?= --method dts-stable --example 1
 # For the first configuration of a build directory; `make configure` applies them to an existing one.
 CMAKE_ARGS ?=
 
-.PHONY: build run test configure format lint clean help
+.PHONY: build run test configure format lint lint-changed soak clean help
 .DEFAULT_GOAL := build
 
 build: $(BUILD)/build.ninja  ## compile everything
@@ -36,16 +36,25 @@ lint: packages  ## check the C++ files with clang-tidy
 	@cmake --preset $(PRESET) -B build/lint -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DDTS_PAGE=OFF $(CMAKE_ARGS) > /dev/null
 	@scripts/lint.sh build/lint $(JOBS)
 
+BASE ?= HEAD~1
+lint-changed: packages  ## check the C++ files that changed since BASE
+	@cmake --preset $(PRESET) -B build/lint -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DDTS_PAGE=OFF $(CMAKE_ARGS) > /dev/null
+	@scripts/lint.sh build/lint $(JOBS) $(BASE)
+
+soak: packages  ## everything for an hour: tests again and again, sanitizers, fuzzers; SOAK_MINUTES=60
+	@scripts/soak.sh $${SOAK_MINUTES:-60}
+
 clean:  ## remove the build directories; llama.cpp stays in the user's cache
 	@rm -rf build
 
 help:  ## list these commands
-	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
+	@sed -n 's/^\([a-z-]*\):[^#]*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
 
 # Which Debian packages a command needs.
 PACKAGES := build
 test format: PACKAGES := test
-lint: PACKAGES := lint
+lint lint-changed: PACKAGES := lint
+soak: PACKAGES := ci
 .PHONY: packages
 packages:
 	@scripts/setup.sh $(PACKAGES)

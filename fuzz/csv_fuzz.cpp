@@ -40,17 +40,19 @@ std::string write_csv(const DataTable& table) {
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string_view text(reinterpret_cast<const char*>(data), size);
+  std::vector<std::string> names;  // all columns: they are known only once they are read
+  DataTable first;
   try {
-    // All columns: their names are known only once they are read.
-    const std::vector<std::string> names = dts::eval::read_csv(text, "fuzz", {}).present;
-    const DataTable first = dts::eval::read_csv(text, "fuzz", names);
-    const DataTable second = dts::eval::read_csv(write_csv(first), "again", names);
-    if (second.rows != first.rows || second.columns.size() != first.columns.size()) std::abort();
-    for (std::size_t i = 0; i < first.columns.size(); ++i) {
-      if (second.columns[i].cells != first.columns[i].cells) std::abort();
-    }
+    names = dts::eval::read_csv(text, "fuzz", {}).present;
+    first = dts::eval::read_csv(text, "fuzz", names);
   } catch (const dts::Error&) {
-    // Malformed, and said so.
+    return 0;  // malformed, and said so
+  }
+  // What we wrote ourselves is never malformed: an Error here ends the program.
+  const DataTable second = dts::eval::read_csv(write_csv(first), "again", names);
+  if (second.rows != first.rows || second.columns.size() != first.columns.size()) std::abort();
+  for (std::size_t i = 0; i < first.columns.size(); ++i) {
+    if (second.columns[i].cells != first.columns[i].cells) std::abort();
   }
   return 0;
 }

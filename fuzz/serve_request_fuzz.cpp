@@ -17,7 +17,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     const nlohmann::json json = parse_body(text.substr(1), limits);
     const CompletionRequest request =
-        chat ? read_chat_request(json, DecodingOptions{}, limits) : read_text_request(json, DecodingOptions{}, limits);
+        chat ? read_chat_request(json, DecodingOptions{}, limits, nlohmann::ordered_json::parse(text.substr(1)))
+             : read_text_request(json, DecodingOptions{}, limits, nlohmann::ordered_json::parse(text.substr(1)));
     const DecodingOptions& decoding = request.decoding;
     const bool within = request.choices >= 1 && request.choices <= limits.choices && decoding.numbers.branch.k >= 1 &&
                         decoding.numbers.branch.k <= limits.branch_k && decoding.numbers.votes <= limits.votes &&

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Installs the Debian packages that are missing for: build, test (build and more), lint (build and more).
+# Installs the Debian packages that are missing for: build, test (build and more), lint (build and more), ci (all of it,
+# and clang with its runtimes for the fuzzers).
 # Asks nothing, and does nothing when all are there. DTS_SKIP_SETUP=1 leaves the machine alone.
 set -eu
 
@@ -35,7 +36,14 @@ case "${1:-build}" in
   build) ;;
   test) need_command clang-format clang-format; need_command chromium chromium ;;
   lint) need_command clang-tidy clang-tidy ;;
-  *) echo "setup: '$1' should be build, test or lint" >&2; exit 2 ;;
+  ci)
+    need_command clang-format clang-format
+    need_command clang-tidy clang-tidy
+    need_command chromium chromium
+    need_command clang++ clang
+    # The runtimes came with clang until Debian 12.
+    if apt-cache show libclang-rt-dev >/dev/null 2>&1; then need_package libclang-rt-dev; fi ;;
+  *) echo "setup: '$1' should be build, test, lint or ci" >&2; exit 2 ;;
 esac
 
 [ -n "$packages" ] || exit 0

@@ -3,10 +3,12 @@
 
 #include <cstdint>
 #include <limits>
+#include <memory>
 #include <span>
 #include <string>
 
 #include "dts/interruption.h"
+#include "dts/logits_filter.h"
 #include "dts/prediction.h"
 
 namespace dts {
@@ -20,16 +22,34 @@ struct Feed {
   std::span<const Token> tokens;         // at least one; not owned; outlives the step
   std::uint64_t draw = 0;                // random bits for the sample: uniform over 64 bits (rng.h)
   const PredictionSpec* spec = nullptr;  // not owned; outlives the step. Null: a stretch of a prompt, no prediction
+  // Not owned; outlives the step. What it makes of the logits is what all of the prediction is computed from. Null:
+  // they are taken as they are.
+  const LogitsFilter* filter = nullptr;
+};
+
+// What a branch held when it was kept, outside of the engine's branches and of info().kv_tokens.
+class KeptBranch {
+ public:
+  KeptBranch() = default;
+  KeptBranch(const KeptBranch&) = delete;
+  KeptBranch& operator=(const KeptBranch&) = delete;
+  virtual ~KeptBranch() = default;
+
+  virtual int tokens() const = 0;
+  virtual std::int64_t bytes() const = 0;  // of main memory
 };
 
 // What can be relied on. A method that needs more than an engine has is refused before anything is decoded.
 struct EngineCapabilities {
   bool honours_draws = true;     // samples by Feed::draw; else by random numbers of its own: seeds do not reproduce
   bool exact_statistics = true;  // H and VE of the whole distribution; else bounds of them (Prediction)
-  // A branch's predictions do not depend on what else is in the step, to the last bit: trees are reproducible whatever
-  // else is decoded.
+  // A search's predictions do not depend on the other searches in the step, to the last bit: trees are reproducible
+  // whatever else is decoded. (They may depend on whether the search has one row in the step or several, which is a
+  // fact of its tree. A search's rows are those of one spec.)
   bool batch_invariant = true;
-  bool mixes_prompts = false;  // a step may have stretches of prompts beside single tokens; else each comes alone
+  bool mixes_prompts = false;   // a step may have stretches of prompts beside single tokens; else each comes alone
+  bool keeps_branches = false;  // keep() and reopen()
+  bool filters_logits = false;  // honours Feed::filter
   int max_top_k = std::numeric_limits<int>::max();  // candidates that a prediction can have
 
   // "exact statistics, reproducible whatever else is decoded": for people, one line.
@@ -90,6 +110,12 @@ class Engine {
 
   // Frees the branch. Cost: at most the move of one other branch's KV, done by the next step.
   virtual void release(BranchId branch) = 0;
+
+  // Copies what a branch holds out of the engine, and makes a new branch of the first `tokens` of it, which is to the
+  // last bit what feeding those would have made, had the feeds ended there. Cost: a copy of the KV each. An engine that
+  // cannot (capabilities) throws.
+  virtual std::unique_ptr<KeptBranch> keep(BranchId branch);
+  virtual BranchId reopen(KeptBranch& kept, int tokens);
 
   // Appends the tokens of each feed to its branch (each branch at most once) and predicts what follows where a spec
   // says so: out[i] belongs to feeds[i]; the others are left as they are. A branch's predictions depend only on its own

@@ -31,8 +31,13 @@ struct LlamaEngineOptions {
   Toggle flash_attention = Toggle::kAuto;  // auto: on for GPUs, q8_0 and one pool; off on the CPU else
   // Pad a step's rows so that a branch's logits are, to the last bit, the same whatever else is in the step. How much
   // depends on the weights: q8_0 and q4_0 need none, f16 a lone row to two, those that llama.cpp repacks (q4_K) a
-  // multiple of four. Auto: on for the CPU with streams; GPUs and mixtures of experts are not batch-invariant anyway.
+  // multiple of four, those with a kernel for eight rows and more (iq2_xxs) a multiple of eight. Auto: on for the CPU
+  // with streams; GPUs and mixtures of experts are not batch-invariant anyway, and the capabilities say so.
   Toggle batch_invariant = Toggle::kAuto;
+  // Where rows are padded: the only row of a search (of a spec) goes through the model by itself, unpadded, whatever
+  // else is in the step. It costs what a bare llama.cpp loop costs, and a tree is as reproducible as before, but
+  // another one than without. Many such searches at once get less done. Off where batch_invariant is kOn.
+  bool lone_rows_alone = false;
 };
 
 struct LlamaModelOptions {

@@ -33,13 +33,16 @@ struct BranchRule {
   int k = 3;              // children of a decision token
   int max_branches = 48;  // A: live branches never exceed it
   Freeze freeze = Freeze::kTemporary;
+  // A child needs this share of the first child's probability, at temperature 1; 0: every one of the K is a child (the
+  // paper). A decision token that is left with one child does not split.
+  double min_p = 0;
 
   bool is_decision(double entropy, double varentropy) const;
 };
 
 // DeepConf, online: the first `warmup` trajectories run to their end and set a bar; the others start then, and are
 // given up once the mean confidence of their last `window` tokens falls below it. The bar is the (1 - keep) quantile of
-// the warm-up's lowest window means.
+// the warm-up's lowest window means. Whose lowest window mean is below the bar does not vote, warm-up or not.
 struct RetireRule {
   bool enabled = false;
   int warmup = 4;     // of the method's width; >= 1
@@ -57,8 +60,8 @@ struct StopRule {
 enum class SelectRule {
   kFirst,             // the first to finish; in one step, visiting order
   kMajority,          // majority over normalised answers; a tie goes to the answer that finished first
-  kWeightedMajority,  // the same, each vote weighted by its trajectory's lowest window confidence
-  kMaxMeanLogprob,    // the highest log-probability per token
+  kWeightedMajority,  // the same, each vote weighted by its trajectory's lowest window confidence; nobody: no winner
+  kMaxLogprob,        // the highest log-probability, divided by a penalty of length (vote.h)
   kMaxConfidence,     // the highest mean confidence
 };
 
@@ -69,6 +72,7 @@ struct Method {
   RetireRule retire;
   StopRule stop;
   SelectRule select = SelectRule::kFirst;
+  double length_alpha = 0.6;  // kMaxLogprob: exponent of the length penalty; 0: none, 1: nearly the mean per token
 
   // The most branches the engine ever holds for it: what a scheduler reserves. A method with a warm-up keeps the prompt
   // in one more, for the trajectories that start later.
@@ -77,14 +81,15 @@ struct Method {
 
 // The numbers a user may set; each method takes those that concern it.
 struct MethodOptions {
-  BranchRule branch;  // `enabled` is the method's own business
+  BranchRule branch;  // `enabled` is the method's own business; `min_p` 0: dts-lean has its own
   int votes = 8;      // B for dts-stable and short-m@k, N for self-consistency and first-finish
   int samples = 48;   // k of short-m@k: trajectories that start
   // DeepConf; 0: chosen from the budgets, as docs/methods.md says.
   int warmup = 0;
   int window = 0;
-  double consensus = 0;  // stop once the leading answer has this share of the votes; 0: never
-  double adaptive = 0;   // stop once the majority is this certain; 0: never
+  double consensus = 0;       // stop once the leading answer has this share of the votes; 0: never
+  double adaptive = 0;        // stop once the majority is this certain; 0: never, but for dts-lean, which has its own
+  double length_alpha = 0.6;  // max-logit; Wu et al. found 0.6 to 0.7 to be best
 };
 
 struct MethodInfo {

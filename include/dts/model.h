@@ -32,6 +32,9 @@ struct RecommendedSampling {
 struct EngineRequest {
   int max_branches = 48;   // branches open at once, over all searches
   int context_length = 0;  // tokens a branch may hold; 0: as many as the model was trained for and memory allows
+  // Many searches at once, none of which anybody waits for (an evaluation): all rows go through the model together.
+  // Else a search's only row goes alone, as fast as it can, where the engine would have to pad it (LlamaEngineOptions).
+  bool throughput = false;
 };
 
 // An engine before it is made: what it will be and take.

@@ -82,6 +82,7 @@ struct OptionInfo {
   void (*set_stored)(SearchOptions& options, const OptionValue& value) = nullptr;
   bool zero_is_none = false;  // in the structs and in files
   bool single = false;        // a float: a number beyond its range is infinite
+  bool newer = false;         // than the tree file: files that do not have it have its default
 
   std::string flag_name() const;  // "tau-h"
   // A number or word of the method, that variants of it may have of their own.

@@ -51,8 +51,8 @@ struct Prediction {
   Status status = Status::kOk;
   float entropy = 0.0F;     // H,  nats, at T_stat
   float varentropy = 0.0F;  // VE, nats^2, at T_stat
-  // Where an engine sees only a part of the distribution, H and VE are the middle of what they can be, and these are
-  // how far they can be from it; 0: exact.
+  // Where an engine sees only a part of the distribution, H and VE are what it takes them for, and these are how far
+  // they can be from it; 0: exact.
   float entropy_margin = 0.0F;
   float varentropy_margin = 0.0F;
   float confidence = 0.0F;       // DeepConf: -mean log-probability of the confidence_k most probable, temperature 1

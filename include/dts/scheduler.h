@@ -2,16 +2,20 @@
 // evaluation and the server are all clients of it.
 //
 // Fairness: every admitted search takes part in every step; prompts are prefilled a chunk at a time, one chunk a step,
-// in turn; searches are admitted first come, first served, when the engine has room for all the branches they may ever
-// have and for the tokens these may hold. That reservation is what keeps a search's tree independent of its neighbours.
+// in turn. A search is admitted when the engine has room for all the branches it may ever have and for the tokens these
+// may hold: that reservation is what keeps its tree independent of its neighbours. Who is next depends on who owns it,
+// what it wants and how long it has waited (core/fair_queue.h); nobody waits for ever.
+//
+// Prompts: what was prefilled is kept (prefix_cache.h), and a prompt that begins with it is prefilled from there on.
+// One that begins like a prompt being prefilled waits for that. No tree changes by it.
 //
 // Failures: what a search's own row, fork or callback breaks ends that search. Only a step that fails as a whole ends
 // all that were in it.
 #pragma once
 
 #include <cstdint>
-#include <deque>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <span>
@@ -22,6 +26,9 @@
 #include "dts/search.h"
 
 namespace dts {
+
+class FairQueue;
+class PrefixCache;
 
 using JobId = std::uint64_t;
 
@@ -40,16 +47,25 @@ struct JobTimes {
 // What a callback throws fails its search. on_done comes last: what it throws is dropped.
 struct Job {
   std::shared_ptr<Search> search;
-  double max_seconds = 0;  // from admission; 0: no limit
+  double max_seconds = 0;        // from admission; 0: no limit
+  double max_queue_seconds = 0;  // until admission, else it ends by its time budget; 0: no limit
+  std::uint64_t owner = 0;       // whose it is: owners share the engine evenly
   std::function<void(const JobProgress&)> on_prefill;
   std::function<void(const JobTimes&)> on_done;  // the search is done() and its branches are free
+};
+
+struct SchedulerOptions {
+  // Of main memory, for prompts that were prefilled; 0 keeps none. Only an engine that keeps branches can.
+  std::int64_t kept_prompt_bytes = std::int64_t{256} << 20U;
+  // Branches kept for searches that have no more than so many: wide ones leave them free.
+  int small_lane = 0;
 };
 
 // submit(), cancel() and idle() may be called from any thread; step() and run() from one thread at a time. Callbacks
 // run on the stepping thread and may submit and cancel.
 class Scheduler {
  public:
-  explicit Scheduler(Engine& engine);
+  explicit Scheduler(Engine& engine, const SchedulerOptions& options = {});
   ~Scheduler();
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
@@ -76,9 +92,13 @@ class Scheduler {
   enum class Evaluation { kDone, kInterrupted, kFailed };
 
   void admit();
-  bool fits(const Running& running) const;
+  // Out of the queue, ended for that reason.
+  void end_queued(std::span<const std::unique_ptr<Running>> never_ran);
   // The search whose prompt is next in turn; null when all are decoding.
   Running* next_to_prefill();
+  // Begins like a prompt that is being prefilled: better to wait for it.
+  bool waits_for_another(const Running& running) const;
+  void open_prompt(Running& running);
   void plan_prefill(Running& running);
   void prefilled(Running& running);
   void plan_step(Running& running);
@@ -91,8 +111,9 @@ class Scheduler {
   void release_all(Running& running);
 
   Engine& engine_;
-  mutable std::mutex mutex_;  // guards queue_, cancelled_, in_step_, next_id_, running_count_
-  std::deque<std::unique_ptr<Running>> queue_;
+  mutable std::mutex mutex_;  // guards queue_, order_, cancelled_, in_step_, next_id_, running_count_
+  std::map<JobId, std::unique_ptr<Running>> queue_;
+  std::unique_ptr<FairQueue> order_;  // of queue_, and what the running ones hold
   std::vector<JobId> cancelled_;
   std::vector<JobId> in_step_;  // jobs that may interrupt the step being made
   JobId next_id_ = 1;
@@ -100,9 +121,8 @@ class Scheduler {
 
   // Below: the stepping thread only.
   std::vector<std::unique_ptr<Running>> running_;
+  std::unique_ptr<PrefixCache> prefixes_;  // null: none are kept
   std::size_t prefill_turn_ = 0;
-  int reserved_branches_ = 0;            // that the running searches may have
-  std::int64_t reserved_tokens_ = 0;     // of the engine's kv_tokens
   bool interrupted_ = false;             // the last evaluation was: the next one is not, so that everyone gets on
   std::vector<Feed> feeds_;              // [live branches of all searches]
   std::vector<Prediction> predictions_;  // same order

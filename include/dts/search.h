@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -27,13 +28,17 @@
 
 namespace dts {
 
-// Text is not the search's business: these two functions are all it knows of it.
+// Text is not the search's business: these functions are all it knows of it.
 struct SearchText {
   std::function<bool(Token)> is_end;                             // does this token end a trajectory?
   std::function<std::string(std::span<const Token>)> answer_of;  // normalised answer; empty: none
   // Optional, asked after each token that is no end token: does the trajectory end here all the same (a stop string)?
   // `leaf` is its segment, whose last token is the new one.
   std::function<bool(const Tree&, SegmentId leaf)> ends_here = nullptr;
+  // Optional: which answers are one when votes are counted. None: those that are the same text.
+  SameAnswer same_answer = nullptr;
+  // Optional: what a trajectory may say. As of the prompt's end; each trajectory has a copy of its own.
+  std::shared_ptr<const LogitsFilter> filter = nullptr;
 };
 
 struct SearchOptions {
@@ -72,7 +77,10 @@ struct FinishedTrace {
   double mean_confidence = 0;
   double lowest_confidence = 0;  // lowest window mean, when the method has a retire rule; else the lowest token's
   bool warmup = false;           // one of those that set the retire rule's bar
-  std::string answer;            // normalised; empty: none found
+  std::string answer;            // normalised, as the first of its class had it (vote.h); empty: none found
+
+  // As far as its confidence goes; `bar` is the retire rule's, once set.
+  bool may_vote(std::optional<double> bar) const { return !bar || lowest_confidence >= *bar; }
 };
 
 // What the search cost. Every generated token is counted once, in the segment that holds it.
@@ -85,6 +93,9 @@ struct Account {
   std::int64_t fed_tokens = 0;       // tokens the model evaluated after the prefill
   std::int64_t attended_tokens = 0;  // sum over evaluated tokens, prefill included, of the tokens before them
   std::int64_t prompt_tokens = 0;
+  // Of those, what an earlier search had left in the engine. All else is counted as if there were none, so that an
+  // account does not depend on what ran before.
+  std::int64_t cached_tokens = 0;
   int peak_live = 0;
   int exhausted = 0;
   int retired = 0;
@@ -100,11 +111,12 @@ struct Account {
 
 struct Outcome {
   StopReason reason = StopReason::kRunning;
-  std::string error;                     // kFailed only
-  std::vector<FinishedTrace> finished;   // in order of finishing
-  std::vector<AnswerCount> votes;        // over `finished`, winner first
-  std::optional<std::size_t> winner;     // index into `finished`; none when nothing finished
-  SegmentId best_leaf = kNoSegment;      // the winner's leaf, or the most probable trajectory when nothing finished
+  std::string error;                    // kFailed only
+  std::vector<FinishedTrace> finished;  // in order of finishing
+  std::vector<AnswerCount> votes;       // over `finished`, winner first
+  std::optional<std::size_t> winner;    // index into `finished`; none when nothing finished, or nobody may vote
+  // The winner's leaf; without one the first that finished, or the most probable trajectory when none has.
+  SegmentId best_leaf = kNoSegment;
   std::optional<double> confidence_bar;  // the retire rule's, once set
   Account account;
 
@@ -133,6 +145,7 @@ struct Plan {
     int slot = 0;
     Token token = 0;
     std::uint64_t draw = 0;
+    const LogitsFilter* filter = nullptr;  // the search's own, until it absorbs the step
   };
   std::vector<int> releases;
   std::vector<Fork> forks;
@@ -150,6 +163,9 @@ class Search {
   const SearchOptions& options() const { return options_; }
   const PredictionSpec& spec() const { return spec_; }  // stable address: engines keep pointers to it
   int max_live() const { return options_.method.max_live(); }
+  bool filters_logits() const { return text_.filter != nullptr; }
+  // Before begin(): so many prompt tokens need not be evaluated.
+  void reuse(int prompt_tokens) { account_.cached_tokens = prompt_tokens; }
 
   // Slot 0 holds the prompt but for its last token. Makes the first plan: the last prompt token for each trajectory.
   void begin();
@@ -165,6 +181,7 @@ class Search {
   Error failure() const { return Error(error_); }
 
   bool done() const { return reason_ != StopReason::kRunning; }
+  StopReason reason() const { return reason_; }
   int step() const { return account_.steps; }
   int live() const { return static_cast<int>(live_.size()); }
   const Tree& tree() const { return tree_; }
@@ -193,6 +210,7 @@ class Search {
     double logprob = 0;  // sum over the trajectory
     ConfidenceWindow confidence;
     bool warmup = false;
+    std::shared_ptr<LogitsFilter> filter;  // its own: whoever copies a branch to split it clones this, too
   };
 
   // Whether predictions are still looked at for more than the sampled token.
@@ -244,6 +262,7 @@ class Search {
   StopReason reason_ = StopReason::kRunning;
   std::string error_;  // its options named by option_name()
   std::vector<FinishedTrace> finished_;
+  AnswerClasses answers_;  // of `finished_`
   Account account_;
 };
 

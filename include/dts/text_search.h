@@ -22,10 +22,12 @@ using AnswerReader = std::function<std::string(std::string_view text)>;
 
 struct TextSearchOptions {
   AnswerReader read_answer = nullptr;  // default: extract_answer (answer.h)
+  SameAnswer same_answer = nullptr;    // which answers are one vote; default: equivalent (answer.h)
   // A trajectory ends where its text comes to one of these, each non-empty; what it votes for stands before it. They
   // are looked for in what follows the thinking, never in the thinking itself.
   std::vector<std::string> stop = {};
   bool split_thinking = true;  // false: all of the text is the answer, and stop strings are looked for everywhere
+  std::shared_ptr<const LogitsFilter> filter = nullptr;  // what a trajectory may say (SearchText)
 };
 
 // A search of `prompt`. `vocabulary` must outlive the search.

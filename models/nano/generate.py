@@ -1,6 +1,7 @@
 """Writes the data: the held-out problems as JSONL and the training corpus as token shards.
 
-    python3 generate.py bench                      nano-bench.jsonl and nano-bench-mini.jsonl, beside this file
+    python3 generate.py bench                      nano-bench.jsonl, nano-bench-mini.jsonl and nano-plain.jsonl, beside it
+    python3 generate.py validation FILE            problems for design choices, as JSONL: none of them is in the others
     python3 generate.py corpus OUT [documents]     shards of token ids for train.py
     python3 generate.py check [documents]          counts training questions that are also held out: must be none
 
@@ -26,6 +27,8 @@ NO_LOSS = 0x8000         # set on a token that the model is not trained to predi
 
 BENCH_MIX = {"easy": 80, "medium": 70, "hard": 50}
 MINI_MIX = {"easy": 12, "medium": 10, "hard": 8}
+# No traps: what goes wrong is a slip of the final sum, which another try mends and a decision does not.
+PLAIN_MIX = {"easy": 100}
 
 # The prompt suffix that evaluation harnesses add for reasoning models; some training questions carry it.
 REQUEST = "Please reason step by step, and put your final answer within \\boxed{}."
@@ -53,22 +56,29 @@ def validation(count=192):
     return held_out("val", {d: count * n // 200 for d, n in BENCH_MIX.items()})
 
 
+def as_rows(split, held):
+    return [{"id": f"{split}-{i:03d}", "family": p.family, "difficulty": p.difficulty, "question": p.question,
+             "answer": str(p.answer)} for i, p in enumerate(held)]
+
+
 def rows(split, mix):
-    for i, p in enumerate(held_out(split, mix)):
-        yield {"id": f"{split}-{i:03d}", "family": p.family, "difficulty": p.difficulty, "question": p.question,
-               "answer": str(p.answer)}
+    return as_rows(split, held_out(split, mix))
+
+
+def write_rows(file, data):
+    with open(file, "w") as f:
+        for row in data:
+            f.write(json.dumps(row) + "\n")
 
 
 def write_bench():
-    bench = list(rows("nano-bench", BENCH_MIX))
+    bench = rows("nano-bench", BENCH_MIX)
     # The small set is a fixed subset, so that a test on it says something about the whole.
     mini = []
     for difficulty, count in MINI_MIX.items():
         mini += [r for r in bench if r["difficulty"] == difficulty][:count]
-    for name, data in (("nano-bench", bench), ("nano-bench-mini", mini)):
-        with open(os.path.join(HERE, name + ".jsonl"), "w") as f:
-            for row in data:
-                f.write(json.dumps(row) + "\n")
+    for name, data in (("nano-bench", bench), ("nano-bench-mini", mini), ("nano-plain", rows("nano-plain", PLAIN_MIX))):
+        write_rows(os.path.join(HERE, name + ".jsonl"), data)
         print(name, len(data), "problems")
 
 
@@ -168,6 +178,8 @@ def main():
     command = sys.argv[1] if len(sys.argv) > 1 else ""
     if command == "bench":
         write_bench()
+    elif command == "validation":
+        write_rows(sys.argv[2], as_rows("val", validation()))
     elif command == "corpus":
         write_corpus(sys.argv[2], int(sys.argv[3]) if len(sys.argv) > 3 else DOCUMENTS)
     elif command == "check":

@@ -71,6 +71,14 @@ class LetterFinder {
           keep(swallowed, stated_letter(rest.substr(6), false));
           keep(said, said_letter(rest.substr(6)));
           break;
+        case '<':
+          if (starts_with(rest, "<answer>")) keep(stated, tagged_letter(rest.substr(8)));
+          break;
+        case 'g':
+          if (starts_with(rest, "go with") || starts_with(rest, "go for")) {
+            keep(said, said_letter(rest.substr(rest[3] == 'w' || rest[3] == 'W' ? 7 : 6)));
+          }
+          break;
         case 'c':
         case 'o':
           if (starts_with(rest, "option") || starts_with(rest, "choice")) keep(said, said_letter(rest.substr(6)));
@@ -126,6 +134,15 @@ class LetterFinder {
     return after.size() <= kMaxDressing;
   }
 
+  // After the opening tag.
+  char tagged_letter(std::string_view after) const {
+    after = without_dressing(after.substr(0, kMaxDressing), true);
+    if (after.size() < 2) return '\0';
+    const std::string_view rest = trim(after.substr(1));
+    if (rest.empty() || std::string_view("<)].:*$").find(rest.front()) == std::string_view::npos) return '\0';
+    return letter_of(after.front(), true);
+  }
+
   // After the command.
   char boxed_letter(std::string_view box) const {
     box = box.substr(0, kMaxDressing);
@@ -156,6 +173,8 @@ class LetterFinder {
 
   static std::string_view skip_to_word(std::string_view text) {
     text = without_dressing(text, false);
+    const bool dashed = text.starts_with("- ") || text.starts_with("\u2013 ") || text.starts_with("\u2014 ");
+    if (dashed) text = without_dressing(text.substr(text.find(' ')), false);
     if (!text.empty() && (text.front() == ':' || text.front() == '=')) text = without_dressing(text.substr(1), false);
     return text;
   }

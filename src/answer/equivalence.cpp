@@ -32,7 +32,7 @@ class Comparison {
     if (a == b) return true;
     if (a.empty() || b.empty() || depth >= kMaxDepth) return false;
     return same_alternatives(a, b, depth) || same_parts(a, b, depth) || same_union(a, b, depth) ||
-           same_relation(a, b, depth) || same_function(a, b);
+           same_spans(a, b, depth) || same_relation(a, b, depth) || same_function(a, b);
   }
 
  private:
@@ -86,18 +86,35 @@ class Comparison {
     const std::vector<std::string> of_a = alternatives(a);
     const std::vector<std::string> of_b = alternatives(b);
     if (of_a.empty() && of_b.empty()) return false;
-    const auto items = [](const std::vector<std::string>& both, std::string_view text) {
-      if (!both.empty()) return std::vector<std::string_view>(both.begin(), both.end());
-      const std::optional<Parts> parts = split_parts(text);
-      return parts && (parts->is_bare() || parts->is_set()) ? parts->items : std::vector<std::string_view>{text};
-    };
-    return same_unordered(items(of_a, a), items(of_b, b), depth);
+    const std::vector<std::string> items_a = signed_items(a);
+    const std::vector<std::string> items_b = signed_items(b);
+    return same_unordered({items_a.begin(), items_a.end()}, {items_b.begin(), items_b.end()}, depth);
+  }
+
+  // The members of a set or bare list, those with a double sign as two.
+  static std::vector<std::string> signed_items(std::string_view text) {
+    const std::optional<Parts> parts = split_parts(text);
+    const bool list = parts && (parts->is_bare() || parts->is_set());
+    std::vector<std::string> out;
+    for (const std::string_view item : list ? parts->items : std::vector<std::string_view>{text}) {
+      std::vector<std::string> both = alternatives(item);
+      if (both.empty()) both.emplace_back(item);
+      for (std::string& one : both) out.push_back(one.starts_with('+') ? one.substr(1) : std::move(one));
+    }
+    return out;
   }
 
   // Tuples, intervals and lists of words in order; sets and bare lists of numbers in any.
   bool same_parts(std::string_view a, std::string_view b, int depth) {
     const std::optional<Parts> of_a = split_parts(a);
     const std::optional<Parts> of_b = split_parts(b);
+    // A set and its members without the braces: {1, 2} and 1, 2; {5} and 5.
+    if (of_a && of_a->is_set() && (of_b ? of_b->is_bare() : !a.empty())) {
+      return same_unordered(of_a->items, of_b ? of_b->items : std::vector<std::string_view>{b}, depth);
+    }
+    if (of_b && of_b->is_set() && (of_a ? of_a->is_bare() : !b.empty())) {
+      return same_unordered(of_b->items, of_a ? of_a->items : std::vector<std::string_view>{a}, depth);
+    }
     if (!of_a || !of_b || of_a->open != of_b->open || of_a->close != of_b->close) return false;
     if (same_ordered(of_a->items, of_b->items, depth)) return true;
     if (of_a->is_set()) return same_unordered(of_a->items, of_b->items, depth);
@@ -117,6 +134,42 @@ class Comparison {
     const std::vector<std::string_view> of_a = split_union(a);
     const std::vector<std::string_view> of_b = split_union(b);
     return of_a.size() > 1 && same_unordered(of_a, of_b, depth);
+  }
+
+  // x<=5 as (-infinity, 5], -1<x<2 as (-1, 2), x<1 or x>3 as (-infinity, 1)\cup(3, infinity); -3>=x with x<=-3.
+  bool same_spans(std::string_view a, std::string_view b, int depth) {
+    const std::vector<Span> of_a = spans(a);
+    std::vector<Span> of_b = spans(b);
+    if (of_a.empty() || of_a.size() != of_b.size()) return false;
+    for (const Span& span : of_a) {
+      const auto partner = std::find_if(of_b.begin(), of_b.end(), [&](const Span& other) {
+        return span.open == other.open && span.close == other.close && same(span.low, other.low, depth + 1) &&
+               same(span.high, other.high, depth + 1);
+      });
+      if (partner == of_b.end()) return false;
+      of_b.erase(partner);
+    }
+    return true;
+  }
+
+  // Of intervals in brackets and of inequalities, in a union or with "or" between them; none when it is anything else.
+  static std::vector<Span> spans(std::string_view text) {
+    std::vector<std::string_view> items = split_union(text);
+    if (items.size() == 1) {
+      const std::optional<Parts> parts = split_parts(text);
+      const bool inequalities = parts && parts->is_bare() && text.find_first_of("<>") != std::string_view::npos;
+      if (inequalities) items = parts->items;
+    }
+    std::vector<Span> out;
+    for (const std::string_view item : items) {
+      const std::optional<Parts> parts = split_parts(item);
+      const bool interval = parts && !parts->is_bare() && !parts->is_set() && parts->items.size() == 2;
+      const std::optional<Span> span =
+          interval ? Span{parts->open, parts->items[0], parts->items[1], parts->close} : span_of_inequality(item);
+      if (!span) return {};
+      out.push_back(*span);
+    }
+    return out;
   }
 
   // y=2x as y=2x or 2x=y, x>5 as 5<x; and what an equation says where the other side only says the value.
@@ -217,12 +270,16 @@ class Comparison {
   std::size_t& budget_;
 };
 
+}  // namespace
+
 bool is_percentage(std::string_view text) {
   while (!text.empty() && (is_space(text.back()) || text.back() == '$' || text.back() == '}' || text.back() == '.')) {
     text.remove_suffix(1);
   }
   return text.ends_with('%');
 }
+
+namespace {
 
 // The y of y=2x+3, which normal forms drop; '\0' when it does not begin so, or is a chain of equations.
 char leading_variable(std::string_view answer) {
@@ -238,6 +295,27 @@ bool same_equation(std::string_view equation, std::string_view written, std::str
   const std::optional<Relation> relation = variable == '\0' ? std::nullopt : split_relation(equation);
   if (!relation || relation->sign != "=") return false;
   return Comparison(budget).same(equation, std::string(1, variable) + "=" + std::string(normal));
+}
+
+// "(b) 12" -> "12": an option with its letter; empty when it is not one.
+std::string_view labelled(std::string_view normal) {
+  if (normal.size() < 4 || normal[0] != '(' || !is_letter(normal[1]) || normal[2] != ')') return {};
+  return trim(normal.substr(3));
+}
+
+// What the option says, or its letter, is what the other says.
+bool same_option(std::string_view option, std::string_view other, std::size_t& budget) {
+  const std::string_view value = labelled(option);
+  if (value.empty() || !labelled(other).empty()) return false;
+  return other == option.substr(1, 1) || Comparison(budget).same(value, other);
+}
+
+// 3 mod 5 where the other only says 3: whoever was asked for the remainder has named it.
+bool same_residue(std::string_view residue, std::string_view other, std::size_t& budget) {
+  const std::size_t mod = residue.find(" mod ");
+  if (mod == std::string_view::npos || other.find(" mod ") != std::string_view::npos) return false;
+  const std::optional<Value> value = evaluate(other);
+  return value && value->constant && Comparison(budget).same(trim(residue.substr(0, mod)), other);
 }
 
 // 50% is 50 to some and 0.5 to others.
@@ -263,7 +341,9 @@ bool equivalent_within(std::string_view a, std::string_view b, std::size_t& budg
     std::swap(normal_a, normal_b);
     std::swap(a, b);
   }
-  return Comparison(budget).same(normal_a, normal_b) || same_equation(normal_a, b, normal_b, budget) ||
+  return Comparison(budget).same(normal_a, normal_b) || same_option(normal_a, normal_b, budget) ||
+         same_option(normal_b, normal_a, budget) || same_residue(normal_a, normal_b, budget) ||
+         same_residue(normal_b, normal_a, budget) || same_equation(normal_a, b, normal_b, budget) ||
          same_equation(normal_b, a, normal_a, budget);
 }
 

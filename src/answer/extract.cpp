@@ -147,7 +147,19 @@ std::string_view last_boxed(std::string_view text) {
   return last;
 }
 
+std::string_view tagged_answer(std::string_view text) {
+  constexpr std::string_view kOpenTag = "<answer>";
+  const std::size_t close = text.rfind("</answer>");
+  if (close == std::string_view::npos) return {};
+  const std::size_t open = text.substr(0, close).rfind(kOpenTag);
+  return open == std::string_view::npos ? std::string_view{}
+                                        : trim(text.substr(open + kOpenTag.size(), close - open - kOpenTag.size()));
+}
+
 LastLine last_line_answer(std::string_view text) {
+  if (const std::string_view tagged = tagged_answer(text); !tagged.empty() && tagged.size() <= kMaxLine) {
+    return {std::string(tagged), true};
+  }
   const std::string line = without_bold(last_line(text));
   return drop_lead_in(trim(line));
 }

@@ -11,6 +11,9 @@ struct LastLine {
   bool is_stated = false;  // there was a lead-in: "The answer is", "Answer:", "####"
 };
 
+// What stands in the last <answer>...</answer>, trimmed; empty when there is none.
+std::string_view tagged_answer(std::string_view text);
+
 LastLine last_line_answer(std::string_view text);
 
 }  // namespace dts

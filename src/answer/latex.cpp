@@ -20,17 +20,21 @@ constexpr int kMaxDepth = 32;            // nesting of arguments that is still r
 constexpr std::size_t kMaxNumber = 256;  // bytes of a number that may have a unit
 
 // Commands without a meaning for the answer.
-constexpr std::array<std::string_view, 21> kDropped = {
-    "left", "right",        "big",       "Big",         "bigg",   "Bigg",   "bigl",
-    "bigr", "Bigl",         "Bigr",      "mathstrut",   "rm",     "bf",     "it",
-    "sf",   "displaystyle", "textstyle", "scriptstyle", "limits", "middle", "nonumber"};
+constexpr std::array<std::string_view, 31> kDropped = {
+    "left",      "right",       "big",       "Big",    "bigg",     "Bigg",         "bigl",      "bigr",
+    "Bigl",      "Bigr",        "mathstrut", "rm",     "bf",       "it",           "sf",        "displaystyle",
+    "textstyle", "scriptstyle", "limits",    "middle", "nonumber", "tiny",         "small",     "normalsize",
+    "large",     "Large",       "LARGE",     "huge",   "Huge",     "footnotesize", "scriptsize"};
 
 // Commands that only dress their argument: words, upright symbols, and others.
 constexpr std::array<std::string_view, 10> kWords = {"text",   "textbf",     "textit", "textrm", "textsf",
                                                      "texttt", "textnormal", "mbox",   "hbox",   "emph"};
 constexpr std::array<std::string_view, 3> kUpright = {"mathrm", "operatorname", "mathsf"};
-constexpr std::array<std::string_view, 8> kDressing = {"mathbf",  "mathit", "mathtt", "mathbb",
-                                                       "mathcal", "boxed",  "fbox",   "ensuremath"};
+constexpr std::array<std::string_view, 10> kDressing = {"mathbf", "mathit", "mathtt",     "mathbb",    "mathcal",
+                                                        "boxed",  "fbox",   "ensuremath", "underline", "bm"};
+constexpr std::array<std::string_view, 2> kColours = {"color", "textcolor"};
+constexpr std::array<std::string_view, 3> kModulo = {"pmod", "bmod", "mod"};
+constexpr std::array<std::string_view, 3> kApproximately = {"approx", "thickapprox", "approxeq"};
 
 constexpr std::array<std::string_view, 15> kFunctions = {
     "sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan", "ln", "log", "exp"};
@@ -40,12 +44,38 @@ constexpr std::array<std::string_view, 6> kFractions = {"frac", "dfrac", "tfrac"
 // Environments that are a table of numbers; which brackets they draw around it is taste.
 constexpr std::array<std::string_view, 5> kMatrices = {"matrix", "pmatrix", "bmatrix", "smallmatrix", "array"};
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 29> kSymbols = {{
-    {"pi", "pi"},    {"infty", "infinity"}, {"cdot", "*"},      {"times", "*"}, {"ast", "*"},   {"div", "/"},
-    {"le", "<="},    {"leq", "<="},         {"leqslant", "<="}, {"ge", ">="},   {"geq", ">="},  {"geqslant", ">="},
-    {"lt", "<"},     {"gt", ">"},           {"ne", "!="},       {"neq", "!="},  {"pm", "+-"},   {"ldots", "..."},
-    {"dots", "..."}, {"cdots", "..."},      {"quad", " "},      {"qquad", " "}, {"colon", ":"}, {"lbrace", "{"},
-    {"rbrace", "}"}, {"textdollar", ""},    {"pounds", ""},     {"euro", ""},   {"mp", "-+"},
+constexpr std::array<std::pair<std::string_view, std::string_view>, 31> kSymbols = {{
+    {"pi", "pi"},
+    {"infty", "infinity"},
+    {"cdot", "*"},
+    {"times", "*"},
+    {"ast", "*"},
+    {"div", "/"},
+    {"le", "<="},
+    {"leq", "<="},
+    {"leqslant", "<="},
+    {"ge", ">="},
+    {"geq", ">="},
+    {"geqslant", ">="},
+    {"lt", "<"},
+    {"gt", ">"},
+    {"ne", "!="},
+    {"neq", "!="},
+    {"pm", "+-"},
+    {"ldots", "..."},
+    {"dots", "..."},
+    {"cdots", "..."},
+    {"quad", " "},
+    {"qquad", " "},
+    {"colon", ":"},
+    {"lbrace", "{"},
+    {"rbrace", "}"},
+    {"textdollar", ""},
+    {"pounds", ""},
+    {"euro", ""},
+    {"mp", "-+"},
+    {"equiv", "="},
+    {"varnothing", "\\emptyset"},
 }};
 
 constexpr std::string_view kDegreeSign = "\u00b0";
@@ -128,6 +158,9 @@ class LatexReader {
     }
     if (starts(kDegreeSign)) {
       at_ += kDegreeSign.size();
+    } else if (starts("\u2248")) {
+      at_ += 3;
+      read_approximately();
     } else if (starts("\u221a")) {
       at_ += 3;
       read_root(depth);
@@ -155,6 +188,13 @@ class LatexReader {
       read_argument(depth);
     } else if (contains(kDressing, name)) {
       read_argument(depth);
+    } else if (contains(kColours, name)) {
+      skip_argument();
+    } else if (contains(kModulo, name)) {
+      out_ += " mod ";
+      read_argument(depth);
+    } else if (contains(kApproximately, name)) {
+      read_approximately();
     } else if (contains(kFunctions, name)) {
       read_function(name, depth);
     } else if (contains(kFractions, name)) {
@@ -179,6 +219,7 @@ class LatexReader {
     if (c == '\\' && in_matrix_) {
       out_ += "],[";
       ++at_;
+      skip_row_space();
     } else if (c == '\\') {
       // A line break, or one backslash too many before a command.
       if (at_ + 1 < text_.size() && is_letter(text_[at_ + 1])) return;
@@ -186,6 +227,8 @@ class LatexReader {
       ++at_;
     } else if (c == ',' || c == '!') {
       ++at_;
+      // 11,\! 111: thousands, drawn together again.
+      if (c == '!' && out_.ends_with(',')) skip_spaces();
     } else if (c == ';' || c == ':' || is_space(c)) {
       out_ += ' ';
       ++at_;
@@ -195,6 +238,37 @@ class LatexReader {
       out_ += c;
       ++at_;
     }
+  }
+
+  // 2\sqrt{3} \approx 3.46 answers 2\sqrt{3}; x \approx 3.46, and \approx 3.46, are all that is said of x.
+  void read_approximately() {
+    const std::string_view before = trim(std::string_view(out_).substr(out_.rfind('=') + 1));
+    if (before.empty()) return;
+    const std::optional<Value> value = before.size() <= kMaxNumber ? evaluate(before) : std::nullopt;
+    if (value && value->constant) {
+      at_ = text_.size();
+    } else {
+      out_ += '=';
+    }
+  }
+
+  // The [4pt] of \\[4pt].
+  void skip_row_space() {
+    if (at_ == text_.size() || text_[at_] != '[') return;
+    const std::size_t end = text_.find(']', at_);
+    if (end == std::string_view::npos || end - at_ > 16) return;
+    const std::string_view space = text_.substr(at_ + 1, end - at_ - 1);
+    if (!space.empty() && (is_digit(space.front()) || space.front() == '-') && is_letter(space.back())) at_ = end + 1;
+  }
+
+  // {red} of \color{red}.
+  void skip_argument() {
+    skip_spaces();
+    if (at_ == text_.size() || text_[at_] != '{') return;
+    at_ = std::min(text_.find('}', at_), text_.size() - 1) + 1;
+    skip_spaces();
+    // What is coloured is often in braces of its own, which are no set.
+    if (at_ < text_.size() && text_[at_] == '{') read_argument(0);
   }
 
   // Reads {...}, a command or one character. Reads nothing beyond kMaxDepth.
@@ -303,6 +377,8 @@ class LatexReader {
     // An exponent that only said "degrees" goes with its ^.
     const std::string_view argument = trim(std::string_view(out_).substr(begin + 1));
     if (argument == "()" || argument == "(\\circ )") out_.resize(begin);
+    // 42_{10}: in the base it would be in anyway.
+    if (script == '_' && argument == "10" && begin > 0 && is_digit(out_[begin - 1])) out_.resize(begin);
   }
 
   // "5\text{ cm}" means 5: what dressed text begins after a number is its unit, unless it goes on with more.

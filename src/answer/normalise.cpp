@@ -118,6 +118,21 @@ bool drop_variable(std::string_view& text) {
   return true;
 }
 
+// "final answer: 5", as some write it inside the box.
+bool drop_lead_in(std::string_view& text) {
+  std::string_view rest = text;
+  if (!drop_prefix(rest, "the final answer") && !drop_prefix(rest, "final answer") &&
+      !drop_prefix(rest, "the answer") && !drop_prefix(rest, "answer")) {
+    return false;
+  }
+  rest = trim(rest);
+  if (!drop_prefix(rest, ":") && !drop_prefix(rest, "=") && !drop_prefix(rest, "is ")) return false;
+  rest = trim(rest);
+  if (rest.empty()) return false;
+  text = rest;
+  return true;
+}
+
 bool drop_plus(std::string_view& text) {
   if (text.size() < 2 || text[0] != '+' || (!is_digit(text[1]) && text[1] != '.')) return false;
   text.remove_prefix(1);
@@ -138,11 +153,20 @@ bool drop_units_after(std::string_view& text) {
 }
 
 // Takes off, layer by layer, what surrounds an answer and is no part of it.
+// "2(mod 7)" -> "2 mod 7", as \pmod has it.
+std::string plain_modulus(std::string text) {
+  constexpr std::string_view kOpen = "(mod ";
+  const std::size_t open = text.rfind('(');
+  if (open == std::string::npos || !text.ends_with(')') || text.compare(open, kOpen.size(), kOpen) != 0) return text;
+  text.pop_back();
+  return text.replace(open, kOpen.size(), " mod ");
+}
+
 std::string_view peel(std::string_view text) {
   for (;;) {
     text = trim(text);
     if (drop_end_mark(text) || drop_currency(text) || drop_quotes(text) || drop_choice_brackets(text) ||
-        drop_variable(text) || drop_plus(text) || drop_units_after(text)) {
+        drop_lead_in(text) || drop_variable(text) || drop_plus(text) || drop_units_after(text)) {
       continue;
     }
     return text == "-0" ? text.substr(1) : text;
@@ -154,7 +178,7 @@ std::string_view peel(std::string_view text) {
 std::string normalise_answer(std::string_view answer) {
   std::string text = fold(answer);
   for (int pass = 0; pass < kMaxPasses && text.size() <= kMaxAnswer; ++pass) {
-    std::string next = canonical_values(peel(rewrite_numbers(tighten(fold(latex_to_plain(text))))));
+    std::string next = canonical_values(peel(rewrite_numbers(plain_modulus(tighten(fold(latex_to_plain(text)))))));
     if (next == text) break;
     text = std::move(next);
   }

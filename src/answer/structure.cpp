@@ -58,7 +58,8 @@ std::optional<std::vector<std::string_view>> split(std::string_view text,
 }
 
 constexpr std::array<std::string_view, 1> kComma = {","};
-constexpr std::array<std::string_view, 3> kBare = {",", " or ", " and "};
+// The longest first: "3, 5, and 7" has no empty item.
+constexpr std::array<std::string_view, 6> kBare = {", or ", ", and ", ",", " or ", " and ", ";"};
 constexpr std::array<std::string_view, 1> kUnion = {"\\cup"};
 constexpr std::array<std::string_view, 6> kRelations = {"<=", ">=", "!=", "=", "<", ">"};
 
@@ -101,6 +102,51 @@ std::optional<Relation> split_relation(std::string_view text) {
     at += length;
   }
   return found;
+}
+
+std::optional<Span> span_of_inequality(std::string_view text) {
+  // Sides and the signs between them, outside all brackets.
+  std::vector<std::string_view> sides;
+  std::vector<std::string_view> signs;
+  std::size_t depth = 0;
+  std::size_t begin = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    if (opens(text[at])) ++depth;
+    if (closes(text[at]) && depth > 0) --depth;
+    const std::size_t length = depth == 0 ? separator_at(text, at, kRelations) : 0;
+    if (length == 0) {
+      ++at;
+      continue;
+    }
+    sides.push_back(trim(text.substr(begin, at - begin)));
+    signs.push_back(text.substr(at, length));
+    at += length;
+    begin = at;
+    if (signs.size() > 2) return std::nullopt;
+  }
+  sides.push_back(trim(text.substr(begin)));
+  const auto is_variable = [](std::string_view side) { return side.size() == 1 && is_letter(side[0]) && side != "e"; };
+  const auto at_most = [](std::string_view sign) { return sign == "<" || sign == "<="; };
+  const auto at_least = [](std::string_view sign) { return sign == ">" || sign == ">="; };
+  constexpr std::string_view kInfinity = "infinity";
+  constexpr std::string_view kMinusInfinity = "-infinity";
+  if (signs.size() == 1 && (at_most(signs[0]) || at_least(signs[0])) &&
+      is_variable(sides[0]) != is_variable(sides[1])) {
+    const bool first = is_variable(sides[0]);
+    const std::string_view end = sides[first ? 1 : 0];
+    const bool closed = signs[0].size() == 2;
+    // x<5 and 5>x have their end above.
+    if (at_most(signs[0]) == first) return Span{'(', kMinusInfinity, end, closed ? ']' : ')'};
+    return Span{closed ? '[' : '(', end, kInfinity, ')'};
+  }
+  if (signs.size() != 2 || !is_variable(sides[1])) return std::nullopt;
+  if (at_most(signs[0]) && at_most(signs[1])) {
+    return Span{signs[0].size() == 2 ? '[' : '(', sides[0], sides[2], signs[1].size() == 2 ? ']' : ')'};
+  }
+  if (at_least(signs[0]) && at_least(signs[1])) {
+    return Span{signs[1].size() == 2 ? '[' : '(', sides[2], sides[0], signs[0].size() == 2 ? ']' : ')'};
+  }
+  return std::nullopt;
 }
 
 std::vector<std::string_view> split_union(std::string_view text) {

@@ -16,8 +16,8 @@ struct Parts {
   bool is_set() const { return open == '{' && close == '}'; }
 };
 
-// "(1, 2)", "[0, 1)", "{5}", and without brackets "1, 2", "1 or 2", "1 and 2". Nothing when the brackets do not match,
-// or it is one item alone that is not a set or in square brackets: "(5)", "5".
+// "(1, 2)", "[0, 1)", "{5}", and without brackets "1, 2", "1 or 2", "1, 2, and 3". Nothing when the brackets do not
+// match, or it is one item alone that is not a set or in square brackets: "(5)", "5".
 std::optional<Parts> split_parts(std::string_view text);
 
 struct Relation {
@@ -28,6 +28,16 @@ struct Relation {
 
 // "x<=5": the only relation outside all brackets; nothing when there is none, or more than one.
 std::optional<Relation> split_relation(std::string_view text);
+
+// "-1<x<=2", "x>5", "5<x" as the interval of x: "(-1, 2]", "(5, infinity)", ends as written; nothing when it is no such
+// chain around one letter.
+struct Span {
+  char open = '(';
+  std::string_view low;
+  std::string_view high;
+  char close = ')';
+};
+std::optional<Span> span_of_inequality(std::string_view text);
 
 // "a\cup b": the items between the unions outside all brackets; one when there is no union.
 std::vector<std::string_view> split_union(std::string_view text);

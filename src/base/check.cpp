@@ -6,11 +6,10 @@
 
 namespace dts {
 
-void broken_invariant(const char* what, const std::source_location& where) noexcept {
-  const std::string_view path = where.file_name();
-  const std::size_t slash = path.rfind('/');
-  const char* file = where.file_name() + (slash == std::string_view::npos ? 0 : slash + 1);
-  std::fprintf(stderr, "dts: broken invariant (%s:%u): %s\n", file, static_cast<unsigned>(where.line()), what);
+void broken_invariant(const char* what, const char* file, int line) noexcept {
+  const std::size_t slash = std::string_view(file).rfind('/');
+  const char* name = file + (slash == std::string_view::npos ? 0 : slash + 1);
+  std::fprintf(stderr, "dts: broken invariant (%s:%d): %s\n", name, line, what);
   std::abort();
 }
 

@@ -53,7 +53,9 @@ void measure(Engine& engine, BareLoop& bare, int branches, int private_tokens, i
 
   Scheduler scheduler(engine);
   auto search = endless_search(branches, private_tokens, steps + warm_up + 1, engine.info().n_vocab);
-  const JobId job = scheduler.submit({.search = search, .max_seconds = 0, .on_prefill = nullptr, .on_done = nullptr});
+  Job asked;
+  asked.search = search;
+  const JobId job = scheduler.submit(std::move(asked));
   const double forks_before = engine.times().forks;
   // A step of ours; a search that cannot go on would be measured as infinitely fast.
   const auto step = [&] {

@@ -10,7 +10,7 @@
 namespace dts::bench {
 
 struct StepBenchOptions {
-  std::vector<int> branches = {1, 8, 16, 48};
+  std::vector<int> branches = {1, 2, 4, 8, 48};
   std::vector<int> private_tokens = {0, 256, 1024, 2048};  // tokens each branch holds in its own KV
   int steps = 9;                                           // measured steps of each, ours and bare in turn
   LlamaEngineOptions engine;                               // max_branches and context_length are the benchmark's

@@ -13,6 +13,7 @@
 #include "cli/interrupt.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
+#include "cli/truncation_bench_command.h"
 #include "dts/error.h"
 #include "dts/native.h"
 #include "engine/random/random_model.h"
@@ -30,6 +31,7 @@ struct BenchFlags {
   bench::GpuBenchOptions gpu_bench;
   bool no_peers = false;
   bool json = false;
+  TruncationFlags truncation;
 };
 
 std::vector<int> parse_list(const std::string& flag, const std::string& text, int least, int most) {
@@ -217,22 +219,46 @@ int bench_gpu(BenchFlags& flags) {
   return measure_gpu(options, flags.json);
 }
 
+bench::StepBenchResult measure(const BenchFlags& flags, const LlamaModel& model, const std::string& before) {
+  return bench::run_step_bench(
+      model, flags.bench,
+      [&](const bench::StepTimes& times) {
+        if (!flags.json) write_stdout(before + row(times));
+      },
+      stop_if_interrupted);
+}
+
+// The types that people have files of: what a step costs beside bare llama.cpp depends on them more than on anything.
+int bench_all_weights(const BenchFlags& flags) {
+  nlohmann::json out;
+  if (!flags.json) write_stdout(fmt::format("{:<9}{}", "weights", kHeader));
+  for (const char* type : {"f16", "bf16", "q8_0", "q4_0", "q6_K", "q5_K", "q4_K", "q3_K", "q2_K", "iq4_nl", "iq4_xs",
+                           "iq3_xxs", "iq2_xxs"}) {
+    BenchFlags one = flags;
+    one.weights = type;
+    one.bench.private_tokens = {flags.bench.private_tokens.front()};
+    const LlamaModel model = load_random_or_given(one);
+    const bench::StepBenchResult result = measure(one, model, fmt::format("{:<9}", type));
+    if (flags.json) out[type] = to_json(result, model);
+  }
+  if (flags.json) write_stdout(out.dump(2) + "\n");
+  return kExitAnswered;
+}
+
 int bench(BenchFlags& flags) {
   if (flags.gpu) return bench_gpu(flags);
+  if (flags.truncation.chosen) return bench_truncation(flags.model, flags.truncation, flags.json, stop_if_interrupted);
   if (flags.model.context_size != 0) {
     throw usage_error("--ctx-size has no place here: the context is made for --private and --steps");
   }
-  const LlamaModel model = load_random_or_given(flags);
   flags.bench.engine = flags.model.engine(0, 0);
+  flags.bench.engine.lone_rows_alone = true;  // as `run` and `serve` do
+  if (flags.weights == "all" && flags.model.path.empty()) return bench_all_weights(flags);
+  const LlamaModel model = load_random_or_given(flags);
   std::string text = fmt::format("{} ({}), {:.0f} M parameters\n", model.info().name, model.info().architecture,
                                  static_cast<double>(model.info().parameters) / 1e6);
   if (!flags.json) write_stdout(text + kHeader);
-  const bench::StepBenchResult result = bench::run_step_bench(
-      model, flags.bench,
-      [&](const bench::StepTimes& times) {
-        if (!flags.json) write_stdout(row(times));
-      },
-      stop_if_interrupted);
+  const bench::StepBenchResult result = measure(flags, model, "");
   if (flags.json) return write_stdout(to_json(result, model).dump(2) + "\n"), kExitAnswered;
 
   const bench::StatisticsTimes& s = result.statistics;
@@ -257,10 +283,10 @@ void add_bench_command(CLI::App& app, int& exit_code) {
   add_value(
       *command, "--layers", "N", "without -m: layers of that model, 0 for all it has (4)",
       [flags](const std::string& text) { flags->layers = static_cast<int>(parse_integer("--layers", text, 0, 200)); });
-  add_value(*command, "--weights", "TYPE", "without -m: ggml type of the weights (q8_0)",
+  add_value(*command, "--weights", "TYPE", "without -m: ggml type of the weights, or all: every common one (q8_0)",
             [flags](const std::string& text) { flags->weights = text; });
   add_value(
-      *command, "--branches", "N,N,...", "branches that step together (1,8,16,48)",
+      *command, "--branches", "N,N,...", "branches that step together (1,2,4,8,48)",
       [flags](const std::string& text) { flags->bench.branches = parse_list("--branches", text, 1, kMostBranches); });
   add_value(
       *command, "--private", "N,N,...", "tokens each branch holds (0,256,1024,2048)",
@@ -279,6 +305,11 @@ void add_bench_command(CLI::App& app, int& exit_code) {
             });
   command->add_flag("--no-peers", flags->no_peers, "with --gpu: without llama.cpp beside it");
   command->add_flag("--no-runs{false}", flags->gpu_bench.runs, "with --gpu: steps alone, without whole runs");
+  command->add_flag("--truncation", flags->truncation.chosen,
+                    "how often a server's few log-probabilities would decide as this model's whole distribution does");
+  add_value(
+      *command, "--seen", "N,N,...", "with --truncation: log-probabilities that are seen (5,20,50,100)",
+      [flags](const std::string& text) { flags->truncation.candidates = parse_list("--seen", text, 1, 1 << 20); });
   command->add_flag("--json", flags->json, "one JSON document instead of the table");
   command->callback([flags, &exit_code] {
     const Interrupt interrupt;

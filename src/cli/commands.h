@@ -14,6 +14,7 @@ inline constexpr int kExitUnfinished = 3;  // ended without a finished trajector
 void add_run_command(CLI::App& app, int& exit_code);
 void add_serve_command(CLI::App& app, int& exit_code);
 void add_eval_command(CLI::App& app, int& exit_code);
+void add_grade_command(CLI::App& app, int& exit_code);
 void add_report_command(CLI::App& app, int& exit_code);
 void add_tree_command(CLI::App& app, int& exit_code);
 void add_bench_command(CLI::App& app, int& exit_code);

@@ -34,6 +34,8 @@ namespace {
 
 using namespace text;
 
+constexpr std::string_view kListReleases = "list";  // in the place of a date
+
 struct DatasetSource {
   std::string name;
   std::vector<std::filesystem::path> files;  // empty: it comes with the built-in model
@@ -54,7 +56,9 @@ struct EvalFlags {
   int workers = 0;             // engines; 0: chosen
   std::string out;
   bool json = false;
-  std::string command;  // as it was given
+  bool skip_long = false;
+  std::size_t show_prompt = 0;  // the question, from 1, whose prompt is shown; 0: none
+  std::string command;          // as it was given
 };
 
 std::vector<std::string> split_list(const std::string& text, char separator = ',') {
@@ -116,7 +120,8 @@ std::vector<std::string> parse_methods(const std::string& text) {
 
 bool is_builtin(const std::string& dataset) { return dataset == "nano-bench" || dataset == "nano-bench-mini"; }
 
-eval::Dataset load_questions(const EvalFlags& flags, DatasetSource source) {
+// With the files that it is read from: those that were given, else the ones that come with the program.
+DatasetSource with_files(const EvalFlags& flags, DatasetSource source) {
   const eval::DatasetInfo& info = eval::find_dataset(source.name);
   if (source.files.empty()) source.files = flags.data;
   if (source.files.empty()) {
@@ -126,9 +131,27 @@ eval::Dataset load_questions(const EvalFlags& flags, DatasetSource source) {
     }
     source.files.emplace_back(find_builtin_data(source.name + ".jsonl"));
   }
+  return source;
+}
+
+eval::Dataset load_questions(const EvalFlags& flags, const DatasetSource& source) {
   eval::Dataset dataset = eval::load_dataset(source.name, source.files, flags.columns);
   if (flags.limit > 0 && flags.limit < dataset.questions.size()) dataset.questions.resize(flags.limit);
   return dataset;
+}
+
+// --release list
+int list_releases(const EvalFlags& flags) {
+  for (const DatasetSource& source : flags.datasets) {
+    if (source.name != "livebench-reasoning") {
+      throw usage_error(fmt::format("--release is for livebench-reasoning: {} has no releases", source.name));
+    }
+    for (const eval::Release& release : eval::livebench_releases(source.files)) {
+      write_stdout(
+          fmt::format("{}  {}\n", release.date, counted(static_cast<std::int64_t>(release.questions), "question")));
+    }
+  }
+  return kExitAnswered;
 }
 
 std::vector<eval::PlannedVariant> plan_of(const EvalFlags& flags, std::string_view dataset) {
@@ -207,12 +230,28 @@ std::size_t missing_rows(const EvalSession& session, const std::vector<DatasetPa
   return missing;
 }
 
+// The question as the model is asked it, its chat template and all.
+int show_prompt(const EvalFlags& flags, const EvalSession& session, const std::vector<DatasetPart>& parts) {
+  const eval::Dataset& dataset = parts.front().dataset;
+  if (flags.show_prompt > dataset.questions.size()) {
+    throw usage_error(fmt::format("--show-prompt is {}: {} has {}", flags.show_prompt, dataset.info.name,
+                                  counted(static_cast<std::int64_t>(dataset.questions.size()), "question")));
+  }
+  const std::uint64_t seed = parts.front().plan.front().seeds.front();
+  const eval::ShownQuestion shown = eval::shown_to(dataset, dataset.questions[flags.show_prompt - 1], seed);
+  const ChatPrompt prompt = eval::chat_prompt(session.model().vocabulary(), dataset, shown.question);
+  write_stdout(prompt.text + "\n");
+  return kExitAnswered;
+}
+
 int evaluate(EvalFlags& flags) {
   flags.decoding.search();
   if (flags.datasets.empty()) flags.datasets = {{"nano-bench", {}}};
   if (flags.datasets.size() > 1 && !flags.data.empty()) {
     throw usage_error("--data goes with one dataset; for several it is --dataset NAME=FILE,NAME=FILE");
   }
+  for (DatasetSource& source : flags.datasets) source = with_files(flags, std::move(source));
+  if (flags.columns.release == kListReleases) return list_releases(flags);
   std::vector<DatasetPart> parts;
   for (const DatasetSource& source : flags.datasets) {
     DatasetPart part{load_questions(flags, source), plan_of(flags, source.name), {}};
@@ -223,7 +262,7 @@ int evaluate(EvalFlags& flags) {
     parts.push_back(std::move(part));
   }
   // A file that is something else is refused before a model is loaded, and none is made when loading fails.
-  if (std::filesystem::exists(flags.out)) eval::Store(flags.out, /*read_only=*/true);
+  if (!flags.out.empty() && std::filesystem::exists(flags.out)) eval::Store(flags.out, /*read_only=*/true);
   const Interrupt interrupt;
   EvalSession session(flags.model, flags.workers);
   std::vector<EvalWork> all;
@@ -231,7 +270,8 @@ int evaluate(EvalFlags& flags) {
     part.variants = make_variants(flags, session.model(), part.plan);
     all.push_back({&part.dataset, &part.variants});
   }
-  session.prepare(all, flags.parallel);
+  if (flags.show_prompt > 0) return show_prompt(flags, session, parts);
+  session.prepare(all, flags.parallel, flags.skip_long ? LongPrompts::kSkip : LongPrompts::kRefuse);
 
   eval::Store store(flags.out);
   const std::size_t to_make = settle(flags, session, parts, store);
@@ -313,13 +353,23 @@ void add_eval_command(CLI::App& app, int& exit_code) {
             [flags](const std::string& text) { flags->columns.answer_field = text; });
   add_value(*command, "--id-field", "NAME", "column with the question's id",
             [flags](const std::string& text) { flags->columns.id_field = text; });
-  add_value(*command, "--release", "DATE",
-            "LiveBench: the questions of this release, as 2024-11-25 (default: all there are)",
-            [flags](const std::string& text) { flags->columns.release = text; });
-  add_value(*command, "--shuffle-seed", "N", "multiple choice: the order of the options (default 0)",
+  add_value(
+      *command, "--release", "DATE",
+      "LiveBench: the questions of this release, as 2024-11-25 (default: all there are; list: which there are, and "
+      "how many questions each has)",
+      [flags](const std::string& text) { flags->columns.release = text; });
+  add_value(*command, "--shuffle-seed", "N",
+            "multiple choice: from where the orders of the options are drawn (default 0)",
             [flags](const std::string& text) {
               flags->columns.seed = static_cast<std::uint64_t>(
                   parse_integer("--shuffle-seed", text, 0, std::numeric_limits<std::int64_t>::max()));
+            });
+  command->add_flag("--fixed-options", flags->columns.fixed_order,
+                    "multiple choice: one order of the options for all seeds");
+  command->add_flag("--skip-long", flags->skip_long, "leave out questions whose prompts do not fit the context");
+  add_value(*command, "--show-prompt", "N", "show the Nth question as the model is asked it, and do nothing else",
+            [flags](const std::string& text) {
+              flags->show_prompt = static_cast<std::size_t>(parse_integer("--show-prompt", text, 1));
             });
   add_value(*command, "--methods", "NAME,...",
             "methods to compare (default: the one of --method); with numbers of its own as dts-stable:tau-h=1.2",
@@ -342,8 +392,7 @@ void add_eval_command(CLI::App& app, int& exit_code) {
       *command, "--workers", "N", "engines side by side (default: one; for a tiny model one per core)",
       [flags](const std::string& text) { flags->workers = static_cast<int>(parse_integer("--workers", text, 1, 64)); });
   add_value(*command, "-o,--out,--db", "FILE", "where results are kept; an evaluation goes on where this file ends",
-            [flags](const std::string& text) { flags->out = text; })
-      ->required();
+            [flags](const std::string& text) { flags->out = text; });
   command->add_flag("--json", flags->json, "the summary as JSON");
   add_model_options(*command, flags->model);
   add_decoding_options(*command, flags->decoding);
@@ -353,6 +402,9 @@ void add_eval_command(CLI::App& app, int& exit_code) {
     if (flags->paper) refuse_method_flags(*command);
     if (flags->paper && !flags->methods.empty()) {
       throw usage_error("--methods and --paper contradict each other: --paper has the paper's methods and numbers");
+    }
+    if (flags->out.empty() && flags->show_prompt == 0 && flags->columns.release != kListReleases) {
+      throw usage_error("-o is missing: the file that keeps the results");
     }
     flags->command = command_line(*command);
     exit_code = evaluate(*flags);

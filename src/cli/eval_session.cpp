@@ -7,6 +7,7 @@
 #include <exception>
 #include <mutex>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <thread>
 
 #include "base/machine.h"
@@ -42,7 +43,22 @@ eval::Grading grading_of(const eval::DatasetInfo& info) {
   grading.grade = [info](const eval::Question& question, std::string_view text, bool opens) {
     return eval::grade(info, question, text, opens);
   };
+  grading.same = eval::same_answers(info);
   return grading;
+}
+
+// Tokens of the longest prompt that a seed of some method makes of the question.
+std::size_t longest_prompt(const Model& model, const EvalWork& work, const eval::Question& question) {
+  std::set<std::uint64_t> seeds = {0};
+  for (const eval::Variant& variant : *work.variants) {
+    if (work.dataset->shuffle) seeds.insert(variant.seeds.begin(), variant.seeds.end());
+  }
+  std::size_t longest = 0;
+  for (const std::uint64_t seed : seeds) {
+    const eval::ShownQuestion shown = eval::shown_to(*work.dataset, question, seed);
+    longest = std::max(longest, eval::chat_prompt(model.vocabulary(), *work.dataset, shown.question).tokens.size());
+  }
+  return longest;
 }
 
 }  // namespace
@@ -66,12 +82,17 @@ std::string EvalSession::settings(const eval::Dataset& dataset, const eval::Vari
     out[name] = truth ? nlohmann::json(value == "true") : nlohmann::json(value);
   }
   if (truncated_) out["context_length"] = context_;
+  out["grader"] = eval::kGraderVersion;
+  out["prompts"] = eval::kPromptVersion;
+  if (dataset.info.answers == eval::AnswerKind::kLetter) {
+    out["options"] = dataset.shuffle ? fmt::format("an order for each seed, from {}", *dataset.shuffle) : "one order";
+  }
   out["questions"] = dataset.questions.size();
   out["questions_hash"] = eval::questions_fingerprint(dataset);
   return out.dump();
 }
 
-void EvalSession::prepare(const std::vector<EvalWork>& all, int parallel) {
+void EvalSession::prepare(const std::vector<EvalWork>& all, int parallel, LongPrompts long_prompts) {
   int widest = 1;
   std::int64_t needed = 1;  // tokens of the longest prompt and its budget
   for (const EvalWork& work : all) {
@@ -81,7 +102,7 @@ void EvalSession::prepare(const std::vector<EvalWork>& all, int parallel) {
       budget = std::max(budget, variant.options.max_tokens);
     }
     for (const eval::Question& question : work.dataset->questions) {
-      const std::size_t prompt = eval::chat_prompt(model().vocabulary(), *work.dataset, question).tokens.size();
+      const std::size_t prompt = longest_prompt(model(), work, question);
       needed = std::max(needed, static_cast<std::int64_t>(prompt) + budget);
     }
   }
@@ -91,8 +112,10 @@ void EvalSession::prepare(const std::vector<EvalWork>& all, int parallel) {
                                            : model().plan_engine({.max_branches = 1}).context_length;
   context_ = static_cast<int>(std::min<std::int64_t>(needed, most));
   truncated_ = needed > most;
+  settle_long_prompts(all, long_prompts);
   choose_branches(widest, parallel);
-  for (int i = 0; i < workers_; ++i) engines_.push_back(model().make_engine({branches_, context_}));
+  for (int i = 0; i < workers_; ++i)
+    engines_.push_back(model().make_engine({branches_, context_, /*throughput=*/true}));
   for (const EvalWork& work : all) {
     for (eval::Variant& variant : *work.variants) {
       limit_tokens(variant.options, context_);
@@ -100,8 +123,29 @@ void EvalSession::prepare(const std::vector<EvalWork>& all, int parallel) {
   }
 }
 
+void EvalSession::settle_long_prompts(const std::vector<EvalWork>& all, LongPrompts long_prompts) {
+  std::string first;
+  for (const EvalWork& work : all) {
+    const auto is_long = [&](const eval::Question& question) {
+      const std::size_t tokens = longest_prompt(model(), work, question);
+      if (tokens < static_cast<std::size_t>(context_)) return false;
+      if (first.empty()) first = fmt::format("{} of {} with {} tokens", question.id, work.dataset->info.name, tokens);
+      return true;
+    };
+    skipped_ += std::erase_if(work.dataset->questions, is_long);
+    if (work.dataset->questions.empty()) {
+      throw usage_error(fmt::format("no question of {} fits the context of {} tokens (--ctx-size)",
+                                    work.dataset->info.name, context_));
+    }
+  }
+  if (skipped_ == 0 || long_prompts == LongPrompts::kSkip) return;
+  throw usage_error(fmt::format("{} not fit the context of {} tokens (--ctx-size), as {}; --skip-long leaves such out",
+                                skipped_ == 1 ? "1 prompt does" : fmt::format("{} prompts do", skipped_), context_,
+                                first));
+}
+
 void EvalSession::choose_branches(int widest, int parallel) {
-  const auto plan = [this](int branches) { return model().plan_engine({branches, context_}); };
+  const auto plan = [this](int branches) { return model().plan_engine({branches, context_, /*throughput=*/true}); };
   const auto fits = [&](int branches) {
     try {
       const EnginePlan made = plan(branches);
@@ -134,11 +178,14 @@ void EvalSession::choose_branches(int widest, int parallel) {
 }
 
 std::string EvalSession::prepared() const {
-  return fmt::format("{} tokens a branch, prompt included{}; {} branches in flight{}\n", grouped(context_),
-                     truncated_ ? (flags_.context_size > 0 ? " (--ctx-size cuts longer trajectories)"
-                                                           : " (the model was trained for no more)")
-                                : "",
-                     branches_, workers_ > 1 ? fmt::format(" on each of {} engines", workers_) : "");
+  const std::string left_out = skipped_ == 0 ? ""
+                                             : fmt::format("{} left out: the prompt does not fit\n",
+                                                           counted(static_cast<std::int64_t>(skipped_), "question"));
+  return left_out + fmt::format("{} tokens a branch, prompt included{}; {} branches in flight{}\n", grouped(context_),
+                                truncated_ ? (flags_.context_size > 0 ? " (--ctx-size cuts longer trajectories)"
+                                                                      : " (the model was trained for no more)")
+                                           : "",
+                                branches_, workers_ > 1 ? fmt::format(" on each of {} engines", workers_) : "");
 }
 
 bool EvalSession::run(const eval::Dataset& dataset, const std::vector<eval::Variant>& variants,

@@ -17,8 +17,14 @@ namespace dts::cli {
 
 // A dataset with the methods that are put to it. Neither is owned.
 struct EvalWork {
-  const eval::Dataset* dataset = nullptr;
+  eval::Dataset* dataset = nullptr;
   std::vector<eval::Variant>* variants = nullptr;
+};
+
+// Questions whose prompt leaves no room for an answer.
+enum class LongPrompts {
+  kRefuse,  // before anything is decoded
+  kSkip,    // they are taken out of their dataset
 };
 
 class EvalSession {
@@ -36,14 +42,16 @@ class EvalSession {
   // the model was trained for where that is less, whatever memory is free: budgets must not depend on the moment.
   // Memory decides how many branches are in flight (`parallel`; 0: as many as are useful and fit). Throws when not even
   // those of the widest method fit.
-  void prepare(const std::vector<EvalWork>& all, int parallel);
-  std::string prepared() const;  // for people: the context, the branches in flight; one line
+  void prepare(const std::vector<EvalWork>& all, int parallel, LongPrompts long_prompts);
+  std::string prepared() const;  // for people: the context, the branches in flight, questions left out; a line each
 
   // False when it was interrupted. `on_row` is called from several threads.
   bool run(const eval::Dataset& dataset, const std::vector<eval::Variant>& variants, const std::string& results,
            const std::function<void(const eval::Row&)>& on_row);
 
  private:
+  // Refuses or takes out the questions whose prompts do not fit context_.
+  void settle_long_prompts(const std::vector<EvalWork>& all, LongPrompts long_prompts);
   // Sets branches_, and lowers workers_ where memory demands it.
   void choose_branches(int widest, int parallel);
 
@@ -52,9 +60,10 @@ class EvalSession {
   std::string fingerprint_;  // of the model's file
   bool workers_chosen_;      // by us, so that memory may lower them
   int workers_;
-  int branches_ = 0;        // in flight, of each engine
-  int context_ = 0;         // tokens a branch holds
-  bool truncated_ = false;  // some prompt and its budget do not fit the context
+  int branches_ = 0;         // in flight, of each engine
+  int context_ = 0;          // tokens a branch holds
+  std::size_t skipped_ = 0;  // questions whose prompts do not fit
+  bool truncated_ = false;   // some prompt and its budget do not fit the context
   std::vector<std::pair<std::string, std::string>> engine_settings_;
   std::vector<std::unique_ptr<Engine>> engines_;  // [workers_]
 };

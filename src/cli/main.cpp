@@ -32,6 +32,7 @@ int run(int argc, char** argv) {
   add_run_command(app, exit_code);
   add_serve_command(app, exit_code);
   add_eval_command(app, exit_code);
+  add_grade_command(app, exit_code);
   add_report_command(app, exit_code);
   add_tree_command(app, exit_code);
   add_bench_command(app, exit_code);

@@ -105,8 +105,10 @@ void add_model_options(CLI::App& app, ModelFlags& flags) {
                      "precision of the KV (default f16)");
   add_choice<Toggle>(app, "--flash-attn", flags.flash_attention, kToggles,
                      "flash attention (default auto: on for GPUs, q8_0 and one pool; off for the CPU else)");
-  add_choice<Toggle>(app, "--batch-invariant", flags.batch_invariant, kToggles,
-                     "make a lone branch compute exactly what it would in a batch (default auto: on for the CPU)");
+  add_choice<Toggle>(
+      app, "--batch-invariant", flags.batch_invariant, kToggles,
+      "make a tree the same whatever else is decoded, on the CPU: on, by padding every step; auto (the default), "
+      "the same, but a question's only branch goes unpadded; off, faster beside others");
 }
 
 }  // namespace dts::cli

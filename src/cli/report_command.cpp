@@ -35,6 +35,7 @@ struct ReportFlags {
   ReportFormat format = ReportFormat::kByName;
   report::LayoutOptions layout;
   bool check = false;
+  bool regrade = false;
 };
 
 // What the output's name says, else Markdown: it reads well on a terminal.
@@ -81,11 +82,15 @@ int check_rows(const report::Results& results) {
 }
 
 int make_report(const ReportFlags& flags) {
-  const report::Results results(flags.files);
+  const report::Results results(flags.files, flags.regrade);
   if (results.rows() == 0) {
     throw Error(fmt::format("{}: has no results yet; dts eval makes them", flags.files.front()));
   }
   if (flags.check) return check_rows(results);
+  if (flags.regrade) {
+    print_note(fmt::format("graded again: {} of {} have another score; the files are as they were", results.regraded(),
+                           counted(static_cast<std::int64_t>(results.rows()), "row")));
+  }
   const std::string text = render(lay_out(results, flags.layout), format_of(flags));
   if (flags.output == "-") {
     write_stdout(text);
@@ -130,9 +135,14 @@ void add_report_command(CLI::App& app, int& exit_code) {
                   parse_integer("--seed", text, 0, std::numeric_limits<std::int64_t>::max()));
             });
   command->add_flag("--check", flags->check, "count every row again from its tree, and say what does not agree");
+  command->add_flag("--regrade", flags->regrade, "grade every trajectory again, as this program's grader does");
   add_value(*command, "--title", "TEXT", "the report's title",
             [flags](const std::string& text) { flags->layout.title = text; });
   command->callback([flags, &exit_code] {
+    if (flags->check && flags->regrade) {
+      throw usage_error(
+          "--check and --regrade contradict each other: --check compares rows with their trees as they are");
+    }
     if (flags->files.empty()) throw usage_error("FILE is missing: results that dts eval -o wrote");
     exit_code = make_report(*flags);
   });

@@ -198,8 +198,11 @@ std::string report_text(const TreeDocument& document, const Terminal& terminal) 
   const auto heading = [&](std::string_view text) { out += "\n" + styled(text, Style::kBold, terminal.colour) + "\n"; };
 
   if (!outcome.winner) {
-    heading("no trajectory finished");
-    if (!out.empty() && outcome.best_leaf != kNoSegment) out += "above is the most probable one, unfinished\n";
+    heading(outcome.finished.empty() ? "no trajectory finished" : "no trajectory may vote: all are below the bar");
+    if (!out.empty() && outcome.best_leaf != kNoSegment) {
+      out +=
+          outcome.finished.empty() ? "above is the most probable one, unfinished\n" : "above is the first to finish\n";
+    }
   } else {
     const FinishedTrace& winner = outcome.finished[*outcome.winner];
     heading("answer");

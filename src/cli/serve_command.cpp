@@ -36,11 +36,16 @@ using namespace text;
 
 using Clock = std::chrono::steady_clock;
 
+constexpr int kSmallLane = 4;
+
 struct ServeFlags {
+  ServeFlags() { limits.small_lane = kSmallLane; }
+
   serve::HttpServerOptions http;
   serve::Limits limits;
   serve::AccessOptions access;
   std::string key_file;
+  std::string admin_key_file;
   bool unprotected = false;
   std::string alias;
   std::optional<int> parallel;
@@ -54,7 +59,7 @@ struct ServeFlags {
   DecodingOptions decoding;
 };
 
-void read_keys(const std::string& path, std::vector<std::string>& keys) {
+void read_keys(const std::string& flag, const std::string& path, std::vector<std::string>& keys) {
   constexpr std::size_t kMostBytes = 1 << 20;
   std::istringstream lines(read_whole_file(path, kMostBytes));
   const std::size_t before = keys.size();
@@ -62,14 +67,15 @@ void read_keys(const std::string& path, std::vector<std::string>& keys) {
     while (!line.empty() && (line.back() == '\r' || line.back() == ' ')) line.pop_back();
     if (!line.empty()) keys.push_back(line);
   }
-  if (keys.size() == before) throw Error(fmt::format("--api-key-file {}: it must have a key on each line", path));
+  if (keys.size() == before) throw Error(fmt::format("{} {}: it must have a key on each line", flag, path));
 }
 
 void check_access(ServeFlags& flags) {
-  if (!flags.key_file.empty()) read_keys(flags.key_file, flags.access.keys);
+  if (!flags.key_file.empty()) read_keys("--api-key-file", flags.key_file, flags.access.keys);
+  if (!flags.admin_key_file.empty()) read_keys("--admin-key-file", flags.admin_key_file, flags.access.admin_keys);
   if (const char* key = std::getenv("DTS_API_KEY"); key != nullptr && *key != '\0') flags.access.keys.emplace_back(key);
   const bool loopback = serve::is_loopback(flags.http.host);
-  if (!loopback && flags.access.keys.empty() && !flags.unprotected) {
+  if (!loopback && flags.access.keys.empty() && flags.access.admin_keys.empty() && !flags.unprotected) {
     throw usage_error(fmt::format(
         "--host is {}, which others can reach: give --api-key-file, --api-key or DTS_API_KEY, or say --unprotected",
         flags.http.host));
@@ -105,7 +111,9 @@ Capacity plan_capacity(ServeFlags& flags, int most_branches) {
                                   allowed));
   }
   // By default two questions of the default method fit at once.
-  const int parallel = flags.parallel.value_or(std::min(most_branches, std::max(2 * wanted, 48)));
+  int& small_lane = flags.limits.small_lane;
+  small_lane = std::clamp(most_branches - flags.parallel.value_or(wanted), 0, small_lane);
+  const int parallel = flags.parallel.value_or(std::min(most_branches - small_lane, std::max(2 * wanted, 48)));
   return {parallel, std::min(parallel, allowed)};
 }
 
@@ -148,8 +156,8 @@ int run(ServeFlags& flags) {
   }
   const Model& model = **loaded;
   const Capacity capacity = plan_capacity(flags, model.info().most_branches);
-  const std::unique_ptr<Engine> engine =
-      model.make_engine({.max_branches = capacity.parallel, .context_length = flags.model.context_size});
+  const std::unique_ptr<Engine> engine = model.make_engine(
+      {.max_branches = capacity.parallel + flags.limits.small_lane, .context_length = flags.model.context_size});
 
   options.model.id = one_line(flags.alias.empty() ? loaded->id() : flags.alias);  // a file's name may be any bytes
   options.model.name = model.info().name;
@@ -172,7 +180,7 @@ int run(ServeFlags& flags) {
   const EngineInfo& info = engine->info();
   write_stdout(fmt::format("{} on http://{}:{}{}\n{} branches of {} tokens; the API is at /v1\n",
                            one_line(model.info().name), host, server.port(), serve::page_assets().empty() ? "/v1" : "/",
-                           info.max_branches, info.context_length));
+                           capacity.parallel, info.context_length));
   signals.wait();
   shut_down(flags, signals, service, server);
   return kExitAnswered;
@@ -212,6 +220,10 @@ void add_server_options(CLI::App& command, const std::shared_ptr<ServeFlags>& fl
               if (text.empty()) throw usage_error("--api-key is '': it must be a key");
               flags->access.keys.push_back(text);
             });
+  add_value(command, "--admin-key-file", "FILE", "keys that see and cancel everybody's questions, one a line",
+            [flags](const std::string& text) { flags->admin_key_file = text; });
+  command.add_flag("--shared-trees", flags->access.shared_runs,
+                   "let every key see and cancel everybody's questions (default: its own)");
   command.add_flag("--unprotected", flags->unprotected, "let everybody in, on an address that others can reach");
   add_value(command, "--allow-host", "NAME",
             "a name by which clients may call this server, beside its address (a proxy's, say)",
@@ -246,11 +258,30 @@ void add_limit_options(CLI::App& command, const std::shared_ptr<ServeFlags>& fla
               }
               flags->limits.seconds = value;
             });
+  add_value(command, "--limit-mib", "N", "memory beside the engine's that it may take at most, MiB (default 1024)",
+            [flags](const std::string& text) {
+              flags->limits.request_bytes = parse_integer("--limit-mib", text, 1, 1 << 20) << 20U;
+            });
   whole("--limit-n", "choices (default 8)", limits.choices, 1, 64);
   whole("--limit-messages", "messages of a chat (default 1024)", limits.messages);
   whole("--limit-body", "bytes of a body (default 2 MiB)", limits.body_bytes, 1024, std::int64_t{1} << 30U);
   command.option_defaults()->group("Limits of all together");
   whole("--max-queue", "questions queued or running; beyond it 429 (default 128)", limits.runs);
+  whole("--limit-key-runs", "of those, a key's (default: all, or half where there are several keys)", limits.key_runs);
+  add_value(command, "--max-queue-seconds", "X", "for a question to start; after it 503 (default 300)",
+            [flags](const std::string& text) {
+              const double value = parse_number("--max-queue-seconds", text);
+              if (!(value > 0 && value < 1e9)) {
+                throw usage_error(fmt::format("--max-queue-seconds is {}: it must be a number above 0", text));
+              }
+              flags->limits.queue_seconds = value;
+            });
+  whole("--small-lane", "branches beside --parallel for requests that want no more (default 4)", limits.small_lane, 0,
+        64);
+  add_value(command, "--prefix-cache", "N", "memory for prompts that others may begin with, MiB; 0: none (default 256)",
+            [flags](const std::string& text) {
+              flags->limits.prefix_bytes = parse_integer("--prefix-cache", text, 0, 1 << 24) << 20U;
+            });
   whole("--max-connections", "connections (default 512)", limits.connections);
   whole("--keep-trees", "trees kept of questions that are done (default 64)", limits.kept_runs, 0);
   add_value(command, "--keep-mib", "N", "memory for them, MiB (default 256)", [flags](const std::string& text) {

@@ -94,7 +94,7 @@ std::optional<std::vector<SegmentId>> contenders(const Search& search) {
   switch (method.select) {
     case SelectRule::kFirst:
       return std::vector<SegmentId>{finished.front().leaf};
-    case SelectRule::kMaxMeanLogprob:
+    case SelectRule::kMaxLogprob:
     case SelectRule::kMaxConfidence:
       leaves.push_back(search.outcome().best_leaf);
       add_live();

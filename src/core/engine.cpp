@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "dts/error.h"
+
 namespace dts {
 
 std::string EngineCapabilities::to_string() const {
@@ -16,6 +18,10 @@ std::string EngineCapabilities::to_string() const {
 std::int64_t Engine::kv_tokens_of(const Footprint& footprint) const {
   return std::int64_t{footprint.branches} * (std::int64_t{footprint.prompt_tokens} + footprint.max_tokens);
 }
+
+std::unique_ptr<KeptBranch> Engine::keep(BranchId) { throw Error(info().kind + " does not keep branches"); }
+
+BranchId Engine::reopen(KeptBranch&, int) { throw Error(info().kind + " does not keep branches"); }
 
 void Engine::prefill(BranchId branch, std::span<const Token> tokens) {
   if (tokens.empty()) return;

@@ -137,6 +137,7 @@ class OptionTable {
 bool all(const Method& /*method*/) { return true; }
 bool branches(const Method& method) { return method.branch.enabled; }
 bool retires(const Method& method) { return method.retire.enabled; }
+bool penalises(const Method& method) { return method.select == SelectRule::kMaxLogprob; }
 // Several may finish, so that answers can be compared before the end.
 bool compares(const Method& method) { return method.stop.finished > 1; }
 bool stops_at_some(const Method& method) { return method.stop.finished > 1 && method.stop.finished != StopRule::kAll; }
@@ -231,6 +232,29 @@ std::vector<OptionInfo> make_table() {
   table.held([](auto& d) -> auto& { return d.numbers.branch.freeze; });
   table.stored(
       "method/branch/freeze", [](auto& s) -> auto& { return s.method.branch.freeze; });
+
+  table.add({.name = "branch_min_p",
+             .type = kNumber,
+             .range = kShare,
+             .automatic = "0.02 for dts-lean, else none",
+             .label = "Children ≥",
+             .help = "share of the first child's probability that a child needs",
+             .concerns = branches,
+             .newer = true});
+  table.held_or_none([](auto& d) -> auto& { return d.numbers.branch.min_p; });
+  table.stored(
+      "method/branch/min_p", [](auto& s) -> auto& { return s.method.branch.min_p; });
+
+  table.add({.name = "length_alpha",
+             .type = kNumber,
+             .range = {.least = 0, .most = 100},
+             .label = "Length alpha",
+             .help = "max-logit: exponent of the length penalty ((5 + L) / 6)^alpha; 0: none",
+             .concerns = penalises,
+             .newer = true});
+  table.held([](auto& d) -> auto& { return d.numbers.length_alpha; });
+  table.stored(
+      "method/length_alpha", [](auto& s) -> auto& { return s.method.length_alpha; });
 
   // Who votes, and when that is enough.
   table.add({.name = "votes",

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "base/check.h"
+#include "core/fair_queue.h"
+#include "core/prefix_cache.h"
 #include "dts/error.h"
 
 namespace dts {
@@ -40,20 +42,25 @@ struct Scheduler::Running {
   Job job;
   std::vector<BranchId> branches;  // the search's slot -> the engine's branch; kClosed where none is open
   std::size_t prefilled = 0;       // prompt tokens in the engine
-  std::int64_t kv_tokens = 0;      // reserved
+  Claim claim;                     // reserved while it runs
   bool decoding = false;
   bool placed = false;         // the plan's releases and forks are done: an interrupted step only feeds again
   std::size_t first_feed = 0;  // where its feeds start in the step being made
+  StopReason unadmitted = StopReason::kRunning;  // why it left the queue without having run
   Clock::time_point submitted, admitted, started;
 
   static constexpr BranchId kClosed = -1;
 
   Search& search() const { return *job.search; }
   bool done() const { return search().done(); }
-  std::size_t to_prefill() const { return search().prompt().size() - 1; }  // the first step feeds the last token
+  // The first step feeds the last token.
+  std::span<const Token> to_prefill() const { return search().prompt().first(search().prompt().size() - 1); }
   bool limited() const { return job.max_seconds > 0; }
   Clock::time_point deadline() const {
     return admitted + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(job.max_seconds));
+  }
+  bool late(Clock::time_point now) const {
+    return job.max_queue_seconds > 0 && seconds_between(submitted, now) >= job.max_queue_seconds;
   }
   Footprint footprint() const {
     return {.branches = search().max_live(),
@@ -62,7 +69,14 @@ struct Scheduler::Running {
   }
 };
 
-Scheduler::Scheduler(Engine& engine) : engine_(engine) {}
+Scheduler::Scheduler(Engine& engine, const SchedulerOptions& options)
+    : engine_(engine),
+      order_(std::make_unique<FairQueue>(Room{.branches = engine.info().max_branches,
+                                              .tokens = engine.info().kv_tokens,
+                                              .lane = std::min(options.small_lane, engine.info().max_branches - 1)})) {
+  if (options.kept_prompt_bytes <= 0 || !engine.info().capabilities.keeps_branches) return;
+  prefixes_ = std::make_unique<PrefixCache>(engine.info().prefill_chunk, options.kept_prompt_bytes);
+}
 
 Scheduler::~Scheduler() {
   for (const auto& running : running_) release_all(*running);
@@ -73,6 +87,9 @@ JobId Scheduler::submit(Job job) {
   const EngineInfo& info = engine_.info();
   const Search& search = *job.search;
   validate(search.options(), info);
+  if (search.filters_logits() && !info.capabilities.filters_logits) {
+    throw usage_error(fmt::format("{} cannot constrain what is generated", info.kind));
+  }
   if (search.max_live() > info.max_branches) {
     throw usage_error(fmt::format("the method may have {} branches ({}) but the engine holds {}", search.max_live(),
                                   option_name("max_branches"), info.max_branches));
@@ -86,12 +103,15 @@ JobId Scheduler::submit(Job job) {
   }
   auto running = std::make_unique<Running>();
   running->job = std::move(job);
-  running->kv_tokens = engine_.kv_tokens_of(running->footprint());
+  running->claim = {.owner = running->job.owner,
+                    .branches = running->search().max_live(),
+                    .tokens = engine_.kv_tokens_of(running->footprint())};
   running->submitted = Clock::now();
   const std::scoped_lock lock(mutex_);
   running->id = next_id_++;
   const JobId id = running->id;
-  queue_.push_back(std::move(running));
+  order_->push(id, running->claim);
+  queue_.emplace(id, std::move(running));
   return id;
 }
 
@@ -123,15 +143,18 @@ void Scheduler::run() {
   }
 }
 
-// A search alone in the engine is always welcome: it may never need all that it could.
-bool Scheduler::fits(const Running& running) const {
-  const EngineInfo& info = engine_.info();
-  if (reserved_branches_ + running.search().max_live() > info.max_branches) return false;
-  return info.kv_tokens <= 0 || reserved_branches_ == 0 || reserved_tokens_ + running.kv_tokens <= info.kv_tokens;
+// Stopping runs callbacks, which may call back into the scheduler: never under the lock.
+void Scheduler::end_queued(std::span<const std::unique_ptr<Running>> never_ran) {
+  for (const auto& running : never_ran) {
+    running->search().stop(running->unadmitted);
+    JobTimes times;
+    times.queued = seconds_between(running->submitted, Clock::now());
+    if (running->job.on_done) regardless([&] { running->job.on_done(times); });
+  }
 }
 
-// Applies cancellations, then moves searches from the queue into the engine while there is room for all they may ever
-// have. Strictly first come, first served: a wide search at the head is not overtaken, so it cannot starve.
+// Applies cancellations and the time limits of those that wait, then moves searches from the queue into the engine
+// while there is room for all they may ever have.
 void Scheduler::admit() {
   std::vector<JobId> cancelled;
   std::vector<std::unique_ptr<Running>> never_ran;
@@ -139,20 +162,24 @@ void Scheduler::admit() {
     const std::scoped_lock lock(mutex_);
     cancelled.swap(cancelled_);
     for (const JobId id : cancelled) {
-      const auto queued = std::find_if(queue_.begin(), queue_.end(), [&](const auto& r) { return r->id == id; });
-      if (queued == queue_.end()) continue;
-      never_ran.push_back(std::move(*queued));
-      queue_.erase(queued);
+      if (const auto queued = queue_.find(id); queued != queue_.end())
+        queued->second->unadmitted = StopReason::kCancelled;
+    }
+    const Clock::time_point now = Clock::now();
+    for (auto queued = queue_.begin(); queued != queue_.end();) {
+      Running& running = *queued->second;
+      if (running.unadmitted == StopReason::kRunning && running.late(now)) running.unadmitted = StopReason::kTimeBudget;
+      if (running.unadmitted == StopReason::kRunning) {
+        ++queued;
+        continue;
+      }
+      order_->erase(queued->first);
+      never_ran.push_back(std::move(queued->second));
+      queued = queue_.erase(queued);
     }
     running_count_ = running_.size() + never_ran.size();
   }
-  // Stopping runs callbacks, which may call back into the scheduler: never under the lock.
-  for (const auto& running : never_ran) {
-    running->search().stop(StopReason::kCancelled);
-    JobTimes times;
-    times.queued = seconds_between(running->submitted, Clock::now());
-    if (running->job.on_done) regardless([&] { running->job.on_done(times); });
-  }
+  end_queued(never_ran);
   for (const auto& running : running_) {
     if (std::find(cancelled.begin(), cancelled.end(), running->id) != cancelled.end()) {
       running->search().stop(StopReason::kCancelled);
@@ -161,11 +188,11 @@ void Scheduler::admit() {
   retire_done();
 
   const std::scoped_lock lock(mutex_);
-  while (!queue_.empty() && fits(*queue_.front())) {
-    reserved_branches_ += queue_.front()->search().max_live();
-    reserved_tokens_ += queue_.front()->kv_tokens;
-    running_.push_back(std::move(queue_.front()));
-    queue_.pop_front();
+  running_.reserve(running_.size() + queue_.size());
+  while (const auto id = order_->next()) {
+    const auto queued = queue_.find(*id);
+    running_.push_back(std::move(queued->second));
+    queue_.erase(queued);
     running_.back()->admitted = Clock::now();
   }
   running_count_ = running_.size();
@@ -175,18 +202,44 @@ void Scheduler::admit() {
 Scheduler::Running* Scheduler::next_to_prefill() {
   for (std::size_t i = 0; i < running_.size(); ++i) {
     Running& running = *running_[(prefill_turn_ + i) % running_.size()];
-    if (running.decoding || running.done()) continue;
+    if (running.decoding || running.done() || waits_for_another(running)) continue;
     prefill_turn_ = (prefill_turn_ + i + 1) % running_.size();
     return &running;
   }
   return nullptr;
 }
 
+// Whoever has begun never waits, so somebody always gets on.
+bool Scheduler::waits_for_another(const Running& running) const {
+  if (!prefixes_ || !running.branches.empty()) return false;
+  const std::span<const Token> prompt = running.to_prefill();
+  std::size_t most = 0;
+  for (const auto& other : running_) {
+    if (other->branches.empty() || other->decoding || other->done()) continue;
+    most = std::max(most, prefixes_->shared(other->to_prefill(), prompt));
+  }
+  return most > prefixes_->longest(prompt);
+}
+
+void Scheduler::open_prompt(Running& running) {
+  if (const auto found = prefixes_ ? prefixes_->find(running.to_prefill()) : std::nullopt) {
+    try {
+      running.branches.push_back(engine_.reopen(*found->branch, static_cast<int>(found->tokens)));
+      running.prefilled = found->tokens;
+      running.search().reuse(static_cast<int>(found->tokens));
+      return;
+    } catch (const std::exception&) {
+      prefixes_->clear();  // for want of memory, then: it can still be done without
+    }
+  }
+  running.branches.push_back(engine_.open());
+}
+
 void Scheduler::plan_prefill(Running& running) {
-  if (running.branches.empty()) running.branches.push_back(engine_.open());
+  if (running.branches.empty()) open_prompt(running);
   // Chunks are cut at multiples of the same size, whatever else runs: prompts must prefill the same every time.
   const std::size_t n =
-      std::min(running.to_prefill() - running.prefilled, static_cast<std::size_t>(engine_.info().prefill_chunk));
+      std::min(running.to_prefill().size() - running.prefilled, static_cast<std::size_t>(engine_.info().prefill_chunk));
   running.first_feed = feeds_.size();
   if (n == 0) return;
   feeds_.push_back(
@@ -199,7 +252,8 @@ void Scheduler::prefilled(Running& running) {
     if (running.job.on_prefill) {
       running.job.on_prefill({static_cast<int>(running.prefilled), static_cast<int>(running.search().prompt().size())});
     }
-    if (running.prefilled < running.to_prefill()) return;
+    if (running.prefilled < running.to_prefill().size()) return;
+    if (prefixes_) prefixes_->keep(engine_, running.branches.front(), running.to_prefill());
     running.decoding = true;
     running.started = Clock::now();
     if (!running.done()) running.search().begin();
@@ -228,7 +282,7 @@ void Scheduler::plan_step(Running& running) {
   }
   running.first_feed = feeds_.size();
   for (const Plan::SlotFeed& feed : plan.feeds) {
-    feeds_.push_back({at(feed.slot), {&feed.token, 1}, feed.draw, &running.search().spec()});
+    feeds_.push_back({at(feed.slot), {&feed.token, 1}, feed.draw, &running.search().spec(), feed.filter});
   }
 }
 
@@ -335,13 +389,13 @@ void Scheduler::retire_done() {
   for (auto& running : running_) {
     if (!running->done()) continue;
     release_all(*running);
-    reserved_branches_ -= running->search().max_live();
-    reserved_tokens_ -= running->kv_tokens;
     done.push_back(std::move(running));
   }
   if (!done.empty()) {
     std::erase(running_, nullptr);
     prefill_turn_ = 0;
+    const std::scoped_lock lock(mutex_);
+    for (const auto& running : done) order_->give_back(running->claim);
   }
   for (const auto& running : done) {
     const Clock::time_point now = Clock::now();

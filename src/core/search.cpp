@@ -78,7 +78,7 @@ void Plan::clear() {
 }
 
 Search::Search(std::vector<Token> prompt, SearchOptions options, SearchText text, int n_vocab)
-    : prompt_(std::move(prompt)), options_(std::move(options)), text_(std::move(text)) {
+    : prompt_(std::move(prompt)), options_(std::move(options)), text_(std::move(text)), answers_(text_.same_answer) {
   validate(options_, n_vocab);
   if (prompt_.empty()) throw usage_error("the prompt is empty: it must be at least one token");
   const BranchRule& rule = options_.method.branch;
@@ -117,6 +117,7 @@ void Search::start(int n) {
     branch.leaf = tree_.add_root();
     branch.confidence = ConfidenceWindow(retire.enabled ? retire.window : 1);
     branch.warmup = retire.enabled && !bar_;
+    if (text_.filter) branch.filter = text_.filter->clone();
     // The last to start takes over the prompt's slot; only the others cost a copy.
     branch.slot = waiting_ == 0 && i + 1 == n ? prompt_slot_ : take_slot();
     if (branch.slot != prompt_slot_) plan_.forks.push_back({prompt_slot_, branch.slot});
@@ -205,6 +206,19 @@ bool decided(const BranchRule& rule, const Prediction& prediction) {
   return true;
 }
 
+// How many of the first K tokens are probable enough to be children. What a filter forbids has no probability.
+int worthy_candidates(const BranchRule& rule, const Prediction& prediction) {
+  const std::size_t most = std::min<std::size_t>(prediction.top.size(), static_cast<std::size_t>(rule.k));
+  const auto worthy = [&](std::size_t i) {
+    const auto logprob = static_cast<double>(prediction.top[i].logprob);
+    if (std::isinf(logprob)) return false;
+    return rule.min_p <= 0 || std::exp(logprob - static_cast<double>(prediction.top[0].logprob)) >= rule.min_p;
+  };
+  std::size_t n = std::min<std::size_t>(most, 1);
+  while (n < most && worthy(n)) ++n;
+  return static_cast<int>(n);
+}
+
 }  // namespace
 
 // 0: no decision token, sample. 1 with K = 1: a decision token that takes its most probable token. More: split.
@@ -213,12 +227,12 @@ int Search::children_of(const Prediction& prediction) {
   if (!rule.enabled) return 0;
   if (!decided(rule, prediction)) ++account_.undecided;
   if (!rule.is_decision(prediction.entropy, prediction.varentropy)) return 0;
-  const int candidates =
-      static_cast<int>(std::min<std::size_t>(prediction.top.size(), static_cast<std::size_t>(rule.k)));
+  const int candidates = worthy_candidates(rule, prediction);
   if (rule.k == 1 || candidates == 0) return candidates;
+  if (candidates == 1 && rule.min_p > 0) return 0;  // nothing to decide: sample
   const bool closed = room_ <= 0 || (frozen_ && rule.freeze == Freeze::kPermanent);
   const int n = closed ? 0 : std::min(candidates, room_ + 1);
-  if (n < rule.k) ++account_.capped_decisions;
+  if (n < candidates) ++account_.capped_decisions;
   return n;
 }
 
@@ -246,6 +260,7 @@ void Search::split(const Branch& branch, const Prediction& prediction, int n) {
     const Candidate& candidate = prediction.top[static_cast<std::size_t>(i)];
     Branch child = branch;
     child.leaf = first + i;
+    if (branch.filter) child.filter = branch.filter->clone();
     if (i > 0) {
       child.key = child_key(branch.key, static_cast<std::uint64_t>(position), static_cast<std::uint64_t>(i));
     }
@@ -275,7 +290,7 @@ bool Search::extend(Branch& branch, const TokenRecord& record) {
   std::string answer;
   heed([&] {
     ends = text_.is_end(record.token) || (text_.ends_here && text_.ends_here(tree_, branch.leaf));
-    if (ends) answer = text_.answer_of(tree_.tokens_of(branch.leaf));
+    if (ends) answer = answers_.class_of(text_.answer_of(tree_.tokens_of(branch.leaf)));
   });
   if (ends) {
     tree_.close(branch.leaf, SegmentState::kFinished);
@@ -292,6 +307,7 @@ bool Search::extend(Branch& branch, const TokenRecord& record) {
     emit(SearchEvent::Type::kExhaust, branch.leaf);
     return false;
   }
+  if (branch.filter) heed([&] { branch.filter->accept(record.token); });
   if (bar_ && branch.confidence.full() && branch.confidence.current() < *bar_) {
     tree_.close(branch.leaf, SegmentState::kRetired);
     ++account_.retired;
@@ -306,7 +322,7 @@ bool Search::needs_statistics() const {
   const bool frozen_for_good = frozen_ && method.branch.freeze == Freeze::kPermanent;
   if (method.branch.enabled && !frozen_for_good) return true;
   return options_.top_k > 0 || method.retire.enabled || method.select == SelectRule::kMaxConfidence ||
-         method.select == SelectRule::kWeightedMajority || method.select == SelectRule::kMaxMeanLogprob;
+         method.select == SelectRule::kWeightedMajority || method.select == SelectRule::kMaxLogprob;
 }
 
 void Search::plan_feeds() {
@@ -315,7 +331,8 @@ void Search::plan_feeds() {
     const Segment& leaf = tree_.segment(branch.leaf);
     // A trajectory that starts is fed the last prompt token.
     const Token token = leaf.end() == 0 ? prompt_.back() : leaf.tokens.back().token;
-    plan_.feeds.push_back({branch.slot, token, draw_bits(branch.key, static_cast<std::uint64_t>(leaf.end()))});
+    plan_.feeds.push_back(
+        {branch.slot, token, draw_bits(branch.key, static_cast<std::uint64_t>(leaf.end())), branch.filter.get()});
   }
 }
 
@@ -394,9 +411,9 @@ std::vector<Ballot> Search::ballots() const {
   std::vector<Ballot> ballots;
   ballots.reserve(finished_.size());
   for (const FinishedTrace& trace : finished_) {
-    // A warm-up trajectory below the bar it helped to set would have been given up: it does not vote either.
-    const bool below = bar_ && trace.warmup && trace.lowest_confidence < *bar_;
-    ballots.push_back({trace.answer, trace.length, below ? 0.0 : (weighted ? trace.lowest_confidence : 1.0)});
+    // Also where no window ever filled: the mean of a short trajectory is its lowest.
+    const double weight = weighted ? trace.lowest_confidence : 1.0;
+    ballots.push_back({trace.answer, trace.length, trace.may_vote(bar_) ? weight : 0.0});
   }
   return ballots;
 }
@@ -425,7 +442,7 @@ std::vector<SegmentId> Search::live_leaves() const {
 
 namespace {
 
-std::optional<std::size_t> select(SelectRule rule, std::span<const FinishedTrace> finished,
+std::optional<std::size_t> select(const Method& method, std::span<const FinishedTrace> finished,
                                   std::span<const AnswerCount> votes) {
   if (finished.empty()) return std::nullopt;
   const auto best_by = [&](auto score) {
@@ -433,15 +450,20 @@ std::optional<std::size_t> select(SelectRule rule, std::span<const FinishedTrace
                                        [&](const auto& a, const auto& b) { return score(a) < score(b); });
     return static_cast<std::size_t>(best - finished.begin());
   };
-  switch (rule) {
+  switch (method.select) {
     case SelectRule::kFirst:
       return 0;
     case SelectRule::kMajority:
-    case SelectRule::kWeightedMajority:
       // Nobody voted: no answer was found in any trace. The first to finish is as good as the paper's rule gets.
       return votes.empty() ? 0 : static_cast<std::size_t>(votes.front().shortest);
-    case SelectRule::kMaxMeanLogprob:
-      return best_by([](const FinishedTrace& trace) { return trace.mean_logprob; });
+    case SelectRule::kWeightedMajority:
+      // As DeepConf's released code: whoever is below the bar stands for nothing.
+      if (votes.empty()) return std::nullopt;
+      return static_cast<std::size_t>(votes.front().shortest);
+    case SelectRule::kMaxLogprob:
+      return best_by([&](const FinishedTrace& trace) {
+        return length_penalised(trace.mean_logprob * trace.length, trace.length, method.length_alpha);
+      });
     case SelectRule::kMaxConfidence:
       return best_by([](const FinishedTrace& trace) { return trace.mean_confidence; });
   }
@@ -487,8 +509,10 @@ Outcome Search::outcome() const {
   outcome.finished = finished_;
   outcome.votes = count_votes(ballots());
   outcome.confidence_bar = bar_;
-  outcome.winner = select(options_.method.select, finished_, outcome.votes);
-  outcome.best_leaf = outcome.winner ? finished_[*outcome.winner].leaf : most_probable_leaf(tree_);
+  outcome.winner = select(options_.method, finished_, outcome.votes);
+  outcome.best_leaf = outcome.winner       ? finished_[*outcome.winner].leaf
+                      : !finished_.empty() ? finished_.front().leaf
+                                           : most_probable_leaf(tree_);
 
   outcome.account = account();
   return outcome;

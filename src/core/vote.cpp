@@ -5,6 +5,19 @@
 
 namespace dts {
 
+std::string AnswerClasses::class_of(const std::string& answer) {
+  if (answer.empty()) return {};
+  const auto seen =
+      std::find_if(known_.begin(), known_.end(), [&](const auto& entry) { return entry.first == answer; });
+  if (seen != known_.end()) return firsts_[seen->second];
+  const auto first = std::find_if(firsts_.begin(), firsts_.end(),
+                                  [&](const std::string& other) { return same_ && same_(other, answer); });
+  const auto index = static_cast<std::size_t>(first - firsts_.begin());
+  if (first == firsts_.end()) firsts_.push_back(answer);
+  known_.emplace_back(answer, index);
+  return firsts_[index];
+}
+
 std::vector<AnswerCount> count_votes(std::span<const Ballot> ballots) {
   std::vector<AnswerCount> counts;  // in order of first finishing; a handful, so a linear scan is fine
   for (std::size_t i = 0; i < ballots.size(); ++i) {
@@ -38,6 +51,10 @@ double majority_certainty(int leader, int runner_up) {
     term *= static_cast<double>(n - i) / (i + 1);
   }
   return tail;
+}
+
+double length_penalised(double logprob, int length, double alpha) {
+  return logprob / std::pow((5.0 + length) / 6.0, alpha);
 }
 
 }  // namespace dts

@@ -15,10 +15,12 @@ inline constexpr Names<Criterion, 3> kCriteria = {
 
 inline constexpr Names<Freeze, 2> kFreezes = {{{"temporary", Freeze::kTemporary}, {"permanent", Freeze::kPermanent}}};
 
-inline constexpr Names<SelectRule, 5> kSelectRules = {{{"first", SelectRule::kFirst},
+// Older tree files have "max-mean-logprob" for what was the mean then; their winner is in the file.
+inline constexpr Names<SelectRule, 6> kSelectRules = {{{"first", SelectRule::kFirst},
                                                        {"majority", SelectRule::kMajority},
                                                        {"weighted-majority", SelectRule::kWeightedMajority},
-                                                       {"max-mean-logprob", SelectRule::kMaxMeanLogprob},
+                                                       {"max-logprob", SelectRule::kMaxLogprob},
+                                                       {"max-mean-logprob", SelectRule::kMaxLogprob},
                                                        {"max-confidence", SelectRule::kMaxConfidence}}};
 
 inline constexpr Names<SegmentState, 6> kSegmentStates = {{{"live", SegmentState::kLive},

@@ -165,15 +165,15 @@ std::string verdict(const TreeDocument& document) {
   const Outcome& outcome = document.outcome;
   std::string why(reason_sentence(outcome.reason));
   if (!outcome.error.empty()) why += ": " + one_line(outcome.error);
-  if (!outcome.winner) return why + "; nothing finished";
+  if (!outcome.winner) return why + (outcome.finished.empty() ? "; nothing finished" : "; nobody may vote");
   const std::string& answer = outcome.finished[*outcome.winner].answer;
   std::string how;
   switch (document.options.method.select) {
     case SelectRule::kFirst:
       how = "first to finish";
       break;
-    case SelectRule::kMaxMeanLogprob:
-      how = "highest log-probability per token";
+    case SelectRule::kMaxLogprob:
+      how = "highest log-probability for its length";
       break;
     case SelectRule::kMaxConfidence:
       how = "highest mean confidence";

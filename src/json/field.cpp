@@ -76,6 +76,12 @@ std::size_t JsonField::size() const {
 }
 
 std::optional<std::int64_t> JsonField::as_integer() const {
+  // 20.0 is a whole number, however it is written: some languages know no other.
+  if (value_ != nullptr && value_->is_number_float()) {
+    constexpr double kExact = 9007199254740992.0;  // 2^53
+    const auto value = value_->get<double>();
+    if (std::abs(value) <= kExact && value == std::floor(value)) return static_cast<std::int64_t>(value);
+  }
   if (value_ == nullptr || !value_->is_number_integer()) return std::nullopt;
   if (value_->is_number_unsigned() && value_->get<std::uint64_t>() > std::uint64_t{INT64_MAX}) return std::nullopt;
   return value_->get<std::int64_t>();

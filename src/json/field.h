@@ -32,6 +32,8 @@ class JsonField {
   bool is_list() const { return value_ != nullptr && value_->is_array(); }
   bool is_word(const char* word) const { return value_ != nullptr && *value_ == word; }
   bool is_empty() const;  // absent, or a list or an object of nothing
+  // The value itself; it must not be missing.
+  const nlohmann::json& json() const { return *value_; }
   // "dts.window", "stop[0]"
   std::string path() const;
 

@@ -19,6 +19,7 @@ std::shared_ptr<Search> make_text_search(const Vocabulary& vocabulary, const Cha
   }
   const ReplyTextOptions reading{how.split_thinking, prompt.opens_thinking, how.stop};
   SearchText text;
+  text.same_answer = how.same_answer ? std::move(how.same_answer) : SameAnswer(equivalent);
   text.is_end = [&vocabulary](Token token) { return vocabulary.is_end(token); };
   text.answer_of = [&vocabulary, reading, read = std::move(how.read_answer)](std::span<const Token> tokens) {
     if (!reading.stop.empty()) {
@@ -30,6 +31,7 @@ std::shared_ptr<Search> make_text_search(const Vocabulary& vocabulary, const Cha
     for (const Token token : tokens) all += shown_piece(vocabulary, token);
     return read(all);
   };
+  text.filter = std::move(how.filter);
   if (!how.stop.empty()) {
     text.ends_here = [readers = std::make_shared<StopReaders>(vocabulary, reading)](const Tree& tree, SegmentId leaf) {
       return readers->stops_at(tree, leaf);

@@ -21,6 +21,7 @@ struct Limits {
   int json_depth = 32;
   int json_values = 300'000;
   int messages = 1024;
+  int tools = 128;
   int context = 0;                    // tokens a branch holds: the engine's; 0: not known
   int max_tokens = 0;                 // a trajectory; 0: what the context holds
   std::int64_t max_total_tokens = 0;  // unique tokens of a tree; 0: what its branches can hold
@@ -28,14 +29,19 @@ struct Limits {
   int branch_k = 16;
   int votes = 1024;  // and samples: a method that starts one for each is bounded by `branches`, too
   double seconds = 600;
-  double temperature = 2;  // OpenAI's
-  int choices = 8;         // n
-  int stop_strings = 4;
+  double queue_seconds = 300;                           // until a question starts
+  std::int64_t request_bytes = std::int64_t{1} << 30U;  // that all of its choices may take at most
+  double temperature = 2;                               // OpenAI's
+  int choices = 8;                                      // n
+  int stop_strings = 64;
   std::size_t stop_bytes = 256;  // of one stop string
   int top_logprobs = 20;
 
   // Of all together.
   int runs = 128;                                    // queued or running; a request with n choices is n runs
+  int key_runs = 0;                                  // of those, a key's; 0: half of them where there are several keys
+  int small_lane = 0;                                // branches of the engine for requests that want no more
+  std::int64_t prefix_bytes = std::int64_t{256} << 20U;  // of prompts that were prefilled; 0 keeps none
   int event_streams = 64;                            // open at once
   std::size_t kept_runs = 64;                        // trees of runs that are done
   std::size_t kept_bytes = std::size_t{256} << 20U;  // of those

@@ -28,6 +28,14 @@ constexpr const char* kPagePolicy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+// Some clients are given the server's address without /v1, and leave it out.
+std::string versioned(const std::string& path) {
+  for (const std::string_view root : {"/chat/completions", "/completions", "/models", "/responses", "/embeddings"}) {
+    if (path == root || path.starts_with(std::string(root) + "/")) return "/v1" + path;
+  }
+  return path;
+}
+
 std::unique_ptr<Reply> ready(HttpResponse response) { return std::make_unique<ReadyReply>(std::move(response)); }
 
 HttpResponse json_response(const Json& json) {
@@ -38,13 +46,16 @@ HttpResponse json_response(const Json& json) {
 
 // What can never be is not promised.
 ServiceOptions with_possible_limits(ServiceOptions options, const EngineInfo& engine) {
-  options.limits.context = engine.context_length;
-  options.limits.choices = std::min(options.limits.choices, options.limits.runs);
+  Limits& limits = options.limits;
+  limits.context = engine.context_length;
+  if (limits.key_runs == 0) {
+    // One key must not fill the queue of the others.
+    const bool several = options.access.keys.size() + options.access.admin_keys.size() > 1;
+    limits.key_runs = several ? std::max(1, limits.runs / 2) : limits.runs;
+  }
+  limits.key_runs = std::min(limits.key_runs, limits.runs);
+  limits.choices = std::min(limits.choices, limits.key_runs);
   return options;
-}
-
-bool is_json(std::string_view content_type) {
-  return lower_case(trim(content_type.substr(0, content_type.find(';')))) == "application/json";
 }
 
 }  // namespace
@@ -55,8 +66,9 @@ Service::Service(ServiceOptions options, Engine& engine, const Vocabulary& vocab
       engine_(engine),
       vocabulary_(vocabulary),
       store_(options_.limits.kept_runs, options_.limits.kept_bytes),
+      places_(options_.limits.runs, options_.limits.key_runs),
       workers_(kWorkers),
-      loop_(engine) {}
+      loop_(engine, {options_.limits.prefix_bytes, options_.limits.small_lane}) {}
 
 Service::~Service() {
   workers_.stop();
@@ -86,6 +98,11 @@ std::unique_ptr<Reply> Service::or_error(const std::function<std::unique_ptr<Rep
 }
 
 Service::Handled Service::handle(const HttpRequest& request) {
+  if (std::string path = versioned(request.path); path != request.path) {
+    HttpRequest same = request;
+    same.path = std::move(path);
+    return handle(same);
+  }
   Handled handled;
   handled.route = "unknown";
   handled.reply = or_error([&] { return route(request, handled); });
@@ -105,15 +122,14 @@ Service::Routed Service::route(const HttpRequest& request, Handled& handled) {
     return ready(std::move(response));
   }
   if (const auto refusal = access_.refuse(request)) return ready(*refusal);
+  const Caller caller = access_.caller(request).value_or(Caller{0, false});  // of /health, whoever it is
   if (path == "/v1/chat/completions" || path == "/v1/completions") {
     const bool chat = path == "/v1/chat/completions";
     handled.route = chat ? "chat_completions" : "completions";
     require_method(request, {"POST"});
-    if (!is_json(request.header("content-type"))) {
-      throw ApiError(415, "the body must be JSON: Content-Type: application/json", {}, "unsupported_media_type");
-    }
+    require_json(request);
     handled.id = new_id(chat ? "chatcmpl-" : "cmpl-");
-    return complete(request, chat ? CompletionKind::kChat : CompletionKind::kText, handled.id);
+    return complete(request, caller, chat ? CompletionKind::kChat : CompletionKind::kText, handled.id);
   }
   if (path == "/health") {
     handled.route = "health";
@@ -133,10 +149,22 @@ Service::Routed Service::route(const HttpRequest& request, Handled& handled) {
   if (path == kTrees) {
     handled.route = "trees";
     require_method(request, {"GET"});
-    return trees();
+    return trees(caller);
   }
   if (path.starts_with(std::string(kTrees) + "/")) {
-    return tree(request, percent_decoded(path.substr(kTrees.size() + 1)), handled);
+    return tree(request, caller, percent_decoded(path.substr(kTrees.size() + 1)), handled);
+  }
+  if (Routed more = route_more(request, caller, handled)) return more;
+  if (path == "/v1/embeddings" || path.starts_with("/v1/embeddings/")) {
+    throw ApiError(404, "this server makes no embeddings: it only answers, at POST /v1/chat/completions", {},
+                   "embeddings_not_supported");
+  }
+  if (path.starts_with("/v1/")) {
+    throw ApiError(404,
+                   fmt::format("there is nothing at this path: this server has POST /v1/chat/completions, "
+                               "/v1/completions and /v1/responses, GET {} and {}, and no others below /v1",
+                               kModels, kTrees),
+                   {}, "not_found");
   }
   handled.route = "page";
   return asset(request);
@@ -162,7 +190,7 @@ Service::Routed Service::metrics() const {
   HttpResponse response;
   response.content_type = "text/plain; version=0.0.4; charset=utf-8";
   response.body =
-      metrics_.text() + gauge("dts_runs_active", "Questions that are queued or being decoded.", active_.load()) +
+      metrics_.text() + gauge("dts_runs_active", "Questions that are queued or being decoded.", active_runs()) +
       gauge("dts_runs_queued", "Questions that wait for room in the engine.", queued) +
       gauge("dts_branches_live", "Branches being decoded.", live) +
       gauge("dts_trees_kept_bytes", "Memory of the trees of questions that are done.", store_.kept_bytes()) +

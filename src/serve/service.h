@@ -13,6 +13,7 @@
 
 #include "dts/engine.h"
 #include "dts/vocabulary.h"
+#include "question/answer_filter.h"
 #include "serve/api/completion_request.h"
 #include "serve/http/access.h"
 #include "serve/http/http.h"
@@ -20,11 +21,13 @@
 #include "serve/limits.h"
 #include "serve/prometheus.h"
 #include "serve/runs/engine_loop.h"
+#include "serve/runs/places.h"
 #include "serve/runs/run_store.h"
 
 namespace dts::serve {
 
 class OpenStream;
+struct CompletionFormat;
 
 // The model as clients know it.
 struct ServedModel {
@@ -74,7 +77,9 @@ class Service {
   bool draining() const { return draining_; }
   // Of the runs there are and of those about to start.
   void cancel_all();
-  int active_runs() const { return active_; }
+  int active_runs() const { return places_.taken(); }
+  // Has it the key it needs? Where none is needed, everybody has.
+  bool knows(const HttpRequest& head) const { return access_.caller(head).has_value(); }
 
  private:
   using Routed = std::unique_ptr<Reply>;
@@ -84,14 +89,25 @@ class Service {
   // Errors become their responses.
   static std::unique_ptr<Reply> or_error(const std::function<std::unique_ptr<Reply>()>& make);
   Routed route(const HttpRequest& request, Handled& handled);
-  Routed complete(const HttpRequest& request, CompletionKind kind, const std::string& id);
+  // What is not OpenAI's completions; null: not one of those either.
+  Routed route_more(const HttpRequest& request, const Caller& caller, Handled& handled);
+  Routed ollama(const HttpRequest& request, const Caller& caller, const std::string& path, Handled& handled);
+  Routed text_tools(const HttpRequest& request);
+  // Refuses whoever has no chance, before its body is looked at.
+  void check_chance(const Caller& caller) const;
+  Routed complete(const HttpRequest& request, const Caller& caller, CompletionKind kind, const std::string& id);
+  // A body of OpenAI's completions, twice: with its keys in order, too.
+  Routed complete_body(const nlohmann::json& json, const nlohmann::ordered_json& ordered, const Caller& caller,
+                       CompletionKind kind, CompletionFormat format);
   // The slow part of it, on a worker.
-  Routed begin(const CompletionRequest& asked, const std::string& id, const std::string& model, Admission& admission);
+  Routed begin(const CompletionRequest& asked, CompletionFormat format, Admission& admission);
   std::shared_ptr<Run> start_run(RunOptions options);
-  // Throws when there is no room for so many more; else tells how many there are.
-  int check_queue(int runs) const;
+  // What it may take is refused here, before any of it is allocated.
+  void check_cost(const CompletionRequest& request, const SearchOptions& search, std::size_t prompt_tokens) const;
   void check_bytes(const CompletionRequest& request) const;
   ChatPrompt make_prompt(const CompletionRequest& request) const;
+  // What its trajectories may say; null: anything.
+  std::shared_ptr<const LogitsFilter> make_filter(const CompletionRequest& request, const ChatPrompt& prompt) const;
   SearchOptions search_options(const CompletionRequest& request, std::size_t prompt_tokens) const;
   void finished(const std::shared_ptr<Run>& run);
   void cancel(const Run& run);
@@ -100,8 +116,8 @@ class Service {
   Routed health() const;
   Routed metrics() const;
   Routed asset(const HttpRequest& request) const;
-  Routed trees() const;
-  Routed tree(const HttpRequest& request, const std::string& rest, Handled& handled);
+  Routed trees(const Caller& caller) const;
+  Routed tree(const HttpRequest& request, const Caller& caller, const std::string& rest, Handled& handled);
   Routed tree_file(const std::shared_ptr<Run>& run);
   Routed events(const HttpRequest& request, const std::shared_ptr<Run>& run);
   std::shared_ptr<OpenStream> open_stream();
@@ -110,10 +126,12 @@ class Service {
   const Access access_;
   Engine& engine_;
   const Vocabulary& vocabulary_;
+  mutable std::once_flag thinking_read_;
+  mutable ThinkingTokens thinking_tokens_;  // once thinking_read_
   Metrics metrics_;
   RunStore store_;
   std::atomic<bool> draining_ = false;
-  std::atomic<int> active_ = 0;  // runs that are queued or running
+  Places places_;
   std::shared_ptr<std::atomic<int>> event_streams_ = std::make_shared<std::atomic<int>>(0);
   std::mutex jobs_mutex_;              // guards what follows
   std::map<std::string, JobId> jobs_;  // of active runs

@@ -10,8 +10,11 @@
 #include "dts/error.h"
 #include "serve/api/api_error.h"
 #include "serve/api/completion_reply.h"
+#include "serve/api/ollama.h"
 #include "serve/api/option_fields.h"
+#include "serve/api/responses.h"
 #include "serve/http/late_reply.h"
+#include "serve/runs/run_cost.h"
 #include "serve/service.h"
 #include "text/display.h"
 #include "text/utf8.h"
@@ -44,7 +47,11 @@ constexpr std::size_t kShortPrompt = std::size_t{16} << 10U;
 
 std::size_t prompt_bytes(const CompletionRequest& request) {
   std::size_t bytes = 0;
-  for (const ChatMessage& message : request.messages) bytes += message.content.size();
+  for (const ChatMessage& message : request.messages) {
+    bytes += message.content.size();
+    for (const ToolCall& call : message.tool_calls) bytes += call.arguments.size();
+  }
+  if (request.tools.shown()) bytes += request.tools.list.dump().size();
   if (const auto* tokens = std::get_if<std::vector<Token>>(&request.text)) return tokens->size() * sizeof(Token);
   return bytes + std::get<std::string>(request.text).size();
 }
@@ -59,31 +66,41 @@ const char* prompt_field(const CompletionRequest& request) {
 class Service::Admission {
  public:
   // Throws ApiError when there are none.
-  Admission(Service& service, int runs) : service_(service) {
-    int active = service_.check_queue(runs);
-    while (!service_.active_.compare_exchange_weak(active, active + runs)) active = service_.check_queue(runs);
+  Admission(Service& service, const Caller& caller, int runs) : service_(service), owner_(caller.owner) {
+    service_.places_.take(owner_, runs);
     left_ = runs;
   }
-  ~Admission() { service_.active_ -= left_; }
+  ~Admission() {
+    if (left_ > 0) service_.places_.cancel(owner_, left_);
+  }
   Admission(const Admission&) = delete;
   Admission& operator=(const Admission&) = delete;
 
+  std::uint64_t owner() const { return owner_; }
   // A run has one of them, and gives it back when it is done.
   void take() { --left_; }
 
  private:
   Service& service_;
+  std::uint64_t owner_;
   int left_ = 0;
 };
 
-int Service::check_queue(int runs) const {
+void Service::check_chance(const Caller& caller) const {
   if (draining()) throw ApiError(503, "the server is shutting down", {}, "shutting_down");
-  const int active = active_;
-  if (active + runs > options_.limits.runs) {
-    throw ApiError(429, fmt::format("{} questions are queued or running already: try again later", active), {},
-                   "too_many_requests");
-  }
-  return active;
+  places_.check(caller.owner, 1);
+}
+
+void Service::check_cost(const CompletionRequest& request, const SearchOptions& search,
+                         std::size_t prompt_tokens) const {
+  const int kept = request.logprobs ? request.top_logprobs : 0;
+  const std::int64_t bytes = request.choices * most_bytes(search, prompt_tokens, kept);
+  if (bytes <= options_.limits.request_bytes) return;
+  throw ApiError(400,
+                 fmt::format("the request may take {} MiB: this server allows {}; lower max_tokens, max_total_tokens, "
+                             "the branches, window, top_logprobs or n",
+                             bytes >> 20U, options_.limits.request_bytes >> 20U),
+                 {}, "too_costly");
 }
 
 // Refuses what cannot fit into the context whatever its tokens are, so that nobody's long text is tokenized for
@@ -109,7 +126,10 @@ void Service::check_bytes(const CompletionRequest& request) const {
 ChatPrompt Service::make_prompt(const CompletionRequest& request) const {
   if (request.kind == CompletionKind::kChat) {
     try {
-      return vocabulary_.chat(request.messages);
+      ChatOptions options;
+      if (request.tools.shown()) options.tools = request.tools.list.dump();
+      options.variables = request.template_variables;
+      return vocabulary_.chat_with(request.messages, options);
     } catch (const Error& error) {
       const bool wrong = error.kind() == Error::Kind::kUsage;
       throw ApiError(400, text::one_line(error.spelled(field_name)), "messages",
@@ -138,6 +158,49 @@ ChatPrompt Service::make_prompt(const CompletionRequest& request) const {
   const std::string_view text = prompt.text;
   prompt.opens_thinking = text.substr(0, text.find_last_not_of(" \t\r\n") + 1).ends_with("<think>");
   return prompt;
+}
+
+std::shared_ptr<const LogitsFilter> Service::make_filter(const CompletionRequest& request,
+                                                         const ChatPrompt& prompt) const {
+  std::vector<std::unique_ptr<LogitsFilter>> filters;
+  for (const auto& [token, bias] : request.penalties.biases) {
+    if (token < vocabulary_.size()) continue;
+    throw ApiError(400, fmt::format("logit_bias has the token {}: the vocabulary has {}", token, vocabulary_.size()),
+                   "logit_bias", "invalid_value");
+  }
+  if (!request.penalties.none()) {
+    filters.push_back(std::make_unique<PenaltyFilter>(request.penalties, prompt.tokens));
+  }
+  const bool formatted = request.format.kind != AnswerFormat::Kind::kFree;
+  const bool must_call = request.tools.choice == ToolsAsked::Choice::kRequired;
+  if (formatted && must_call) {
+    throw ApiError(400, "tool_choice asks for a call and response_format for an answer: leave one of them out",
+                   "response_format", "invalid_value");
+  }
+  if (formatted || must_call) {
+    const char* field = must_call                                             ? "tools"
+                        : request.format.kind == AnswerFormat::Kind::kGrammar ? "grammar"
+                                                                              : "response_format";
+    try {
+      const std::string grammar =
+          must_call ? tool_grammar(request.tools, vocabulary_) : answer_grammar(request.format, vocabulary_);
+      using Start = AnswerFilter::Start;
+      const Start start = request.kind == CompletionKind::kText ? Start::kAnswer
+                          : prompt.opens_thinking               ? Start::kThinking
+                                                                : Start::kEither;
+      // Nothing walks the vocabulary before it has to.
+      std::call_once(thinking_read_, [this] { thinking_tokens_ = thinking_tokens(vocabulary_); });
+      filters.push_back(std::make_unique<AnswerFilter>(vocabulary_, thinking_tokens_, grammar, start));
+    } catch (const Error& error) {
+      throw ApiError(400, text::one_line(error.spelled(field_name)), field, "invalid_value");
+    }
+  }
+  if (filters.empty()) return nullptr;
+  if (!engine_.info().capabilities.filters_logits) {
+    throw ApiError(400, engine_.info().kind + " cannot constrain what is generated", {}, "unsupported_parameter");
+  }
+  if (filters.size() == 1) return std::move(filters.front());
+  return std::make_shared<FilterChain>(std::move(filters));
 }
 
 SearchOptions Service::search_options(const CompletionRequest& request, std::size_t prompt_tokens) const {
@@ -176,7 +239,7 @@ std::shared_ptr<Run> Service::start_run(RunOptions options) {
   auto run = std::make_shared<Run>(std::move(options), vocabulary_, engine_.info());
   Job job = run->job();
   job.on_done = [this, run, tell = std::move(job.on_done)](const JobTimes& times) {
-    --active_;  // before the client is told: its next request must find the place free
+    places_.give_back(run->owner(), 1);  // before the client is told: its next request must find the place free
     tell(times);
     finished(run);
   };
@@ -202,9 +265,17 @@ void Service::finished(const std::shared_ptr<Run>& run) {
   store_.retire(run);
 }
 
-Service::Routed Service::complete(const HttpRequest& request, CompletionKind kind, const std::string& id) {
-  check_queue(1);  // whoever has no chance is told before its body is looked at
+Service::Routed Service::complete(const HttpRequest& request, const Caller& caller, CompletionKind kind,
+                                  const std::string& id) {
+  check_chance(caller);
   const nlohmann::json json = parse_body(request.body, options_.limits);
+  CompletionFormat format;
+  format.title.id = id;
+  return complete_body(json, nlohmann::ordered_json::parse(request.body), caller, kind, std::move(format));
+}
+
+Service::Routed Service::complete_body(const nlohmann::json& json, const nlohmann::ordered_json& ordered,
+                                       const Caller& caller, CompletionKind kind, CompletionFormat format) {
   std::string model = options_.model.id;
   const auto named = json.find("model");
   const std::string given = named != json.end() && named->is_string() ? named->get<std::string>() : std::string();
@@ -217,27 +288,30 @@ Service::Routed Service::complete(const HttpRequest& request, CompletionKind kin
     }
   }
   const auto asked = std::make_shared<const CompletionRequest>(
-      kind == CompletionKind::kChat ? read_chat_request(json, options_.defaults, options_.limits)
-                                    : read_text_request(json, options_.defaults, options_.limits));
+      kind == CompletionKind::kChat ? read_chat_request(json, options_.defaults, options_.limits, ordered)
+                                    : read_text_request(json, options_.defaults, options_.limits, ordered));
   check_bytes(*asked);
-  const auto admission = std::make_shared<Admission>(*this, asked->choices);
-  if (prompt_bytes(*asked) <= kShortPrompt) return begin(*asked, id, model, *admission);
+  const auto admission = std::make_shared<Admission>(*this, caller, asked->choices);
+  format.title = {format.title.id, unix_seconds(), model, asked->kind};
+  if (prompt_bytes(*asked) <= kShortPrompt) return begin(*asked, std::move(format), *admission);
   auto reply = std::make_unique<LateReply>();
-  workers_.post([this, asked, id, model, admission, promise = reply->promise()] {
-    if (promise->wanted()) promise->deliver(or_error([&] { return begin(*asked, id, model, *admission); }));
+  workers_.post([this, asked, format = std::move(format), admission, promise = reply->promise()] {
+    if (promise->wanted()) promise->deliver(or_error([&] { return begin(*asked, format, *admission); }));
   });
   return reply;
 }
 
-Service::Routed Service::begin(const CompletionRequest& asked, const std::string& id, const std::string& model,
-                               Admission& admission) {
+Service::Routed Service::begin(const CompletionRequest& asked, CompletionFormat format, Admission& admission) {
+  const std::string& id = format.title.id;
   const ChatPrompt prompt = make_prompt(asked);
   const SearchOptions search = search_options(asked, prompt.tokens.size());
-  CompletionFormat format;
-  format.title = {id, unix_seconds(), model, asked.kind};
+  check_cost(asked, search, prompt.tokens.size());
+  const auto filter = make_filter(asked, prompt);
   format.logprobs = asked.logprobs;
   format.include_usage = asked.include_usage;
   format.draining = &draining_;
+  // Whoever is in the queue now comes first.
+  format.retry_after = [this] { return places_.seconds_until_free(std::max(1, places_.taken())); };
   std::vector<std::shared_ptr<Run>> runs;
   try {
     for (int i = 0; i < asked.choices; ++i) {
@@ -248,8 +322,15 @@ Service::Routed Service::begin(const CompletionRequest& asked, const std::string
       options.search = search;
       options.search.seed += static_cast<std::uint64_t>(i);
       options.max_seconds = asked.decoding.max_seconds > 0 ? asked.decoding.max_seconds : options_.limits.seconds;
+      options.max_queue_seconds = options_.limits.queue_seconds;
+      options.owner = admission.owner();
       options.text = {asked.kind == CompletionKind::kChat, prompt.opens_thinking, asked.stop};
       options.top_logprobs = asked.logprobs ? asked.top_logprobs : 0;
+      options.filter = filter;
+      if (asked.tools.shown()) {
+        options.tools = ToolSyntax{vocabulary_.tool_format(), asked.tools.names, asked.tools.parallel};
+      }
+      options.votes_by_content = asked.format.kind != AnswerFormat::Kind::kFree;
       runs.push_back(start_run(std::move(options)));
       admission.take();
     }
@@ -259,6 +340,13 @@ Service::Routed Service::begin(const CompletionRequest& asked, const std::string
   }
   if (options_.log_prompts) spdlog::info("{} asks: {}", id, text::one_line(runs.front()->title().question));
   auto owned = std::make_unique<CompletionRuns>(std::move(runs), [this](const Run& run) { cancel(run); });
+  using Dialect = CompletionFormat::Dialect;
+  if (format.dialect == Dialect::kResponses) {
+    return std::make_unique<ResponsesReply>(std::move(format), std::move(owned), asked.stream);
+  }
+  if (format.dialect != Dialect::kOpenAi) {
+    return std::make_unique<OllamaReply>(std::move(format), std::move(owned), asked.stream);
+  }
   if (asked.stream) return std::make_unique<StreamedCompletion>(std::move(format), std::move(owned));
   return std::make_unique<WholeCompletion>(std::move(format), std::move(owned));
 }

@@ -32,6 +32,8 @@ Json summary_json(const Run& run) {
   return json;
 }
 
+bool may_see(const Caller& caller, const Run& run) { return caller.sees_all || run.owner() == caller.owner; }
+
 // What a reader has seen already; 0 when it says nothing, or nothing sensible.
 EventId last_event_id(const HttpRequest& request) {
   const std::string_view text = request.header("last-event-id");
@@ -42,17 +44,20 @@ EventId last_event_id(const HttpRequest& request) {
 
 }  // namespace
 
-Service::Routed Service::trees() const {
+Service::Routed Service::trees(const Caller& caller) const {
   Json json;
   json["object"] = "list";
   json["data"] = Json::array();
-  for (const auto& run : store_.newest_first()) json["data"].push_back(summary_json(*run));
+  for (const auto& run : store_.newest_first()) {
+    if (may_see(caller, *run)) json["data"].push_back(summary_json(*run));
+  }
   HttpResponse response;
   response.body = json.dump();
   return std::make_unique<ReadyReply>(std::move(response));
 }
 
-Service::Routed Service::tree(const HttpRequest& request, const std::string& rest, Handled& handled) {
+Service::Routed Service::tree(const HttpRequest& request, const Caller& caller, const std::string& rest,
+                              Handled& handled) {
   const std::size_t slash = rest.find('/');
   const std::string action = slash == std::string::npos ? std::string() : rest.substr(slash + 1);
   const bool events_asked = action == "events";
@@ -69,7 +74,9 @@ Service::Routed Service::tree(const HttpRequest& request, const std::string& res
     require_method(request, {"GET", "DELETE"});
   }
   const auto run = store_.find(rest.substr(0, slash));
-  if (!run) throw ApiError(404, "there is no tree of that id, or it is no longer kept", "id", "tree_not_found");
+  // Somebody else's is as if it were not there: an id must not tell whether it is.
+  if (!run || !may_see(caller, *run))
+    throw ApiError(404, "there is no tree of that id, or it is no longer kept", "id", "tree_not_found");
   if (events_asked) return events(request, run);
   if (request.method == "GET" || request.method == "HEAD") return tree_file(run);
   cancel(*run);

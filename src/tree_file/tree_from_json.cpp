@@ -41,7 +41,9 @@ SearchOptions read_options(const JsonField& json) {
   options.method = read_method(json["method"]);
   for (const OptionInfo& option : decoding_options()) {
     if (option.stored.empty()) continue;
-    option.set_stored(options, read_stored_option(option, field_at(json, option.stored)));
+    const JsonField field = field_at(json, option.stored);
+    if (option.newer && field.absent()) continue;
+    option.set_stored(options, read_stored_option(option, field));
   }
   options.top_k = json["top_k"].whole(0);
   return options;

@@ -157,5 +157,16 @@ TEST(ChoiceLetter, TenMegabytesOfAnything) {
   }
 }
 
+TEST(ChoiceLetter, ReadsTheWaysModelsPutIt) {
+  EXPECT_EQ(choice_letter("I weigh A and B, and go with C."), 'C');
+  EXPECT_EQ(choice_letter("I'll go for option (D)"), 'D');
+  EXPECT_EQ(choice_letter("Answer - C"), 'C');
+  EXPECT_EQ(choice_letter("**Answer** \u2014 B"), 'B');
+  EXPECT_EQ(choice_letter("so\n<answer>C</answer>"), 'C');
+  EXPECT_EQ(choice_letter("<answer> (B) 5 eV </answer>"), 'B');
+  EXPECT_EQ(choice_letter("<answer>Carbon</answer>"), '\0');
+  EXPECT_EQ(choice_letter("we go with Carbon"), '\0');
+}
+
 }  // namespace
 }  // namespace dts

@@ -2,15 +2,19 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <map>
 #include <random>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "answer/expression.h"
 #include "answer/rational.h"
 #include "dts/answer.h"
+#include "dts/vote.h"
 
 namespace dts {
 namespace {
@@ -112,6 +116,44 @@ TEST(Equivalent, Same) {
       {R"((-\infty,3)\cup(5,\infty))", R"((5,\infty) \cup (-\infty, 3))"},
       {R"(x \in [0, \tfrac12])", "[0,0.5]"},
       {R"(\begin{pmatrix} 1/2 \\ 3 \end{pmatrix})", R"(\begin{bmatrix} 0.5 \\ 3 \end{bmatrix})"},
+      {R"(\{1,2\})", "2, 1"},
+      {R"(\{5\})", "5"},
+      {R"(\{1\pm\sqrt2\})", R"(1+\sqrt{2}, 1-\sqrt{2})"},
+      {R"(\pm 1, \pm 2)", "-2, -1, 1, 2"},
+      {R"(\{\pm1, 3\})", R"(\{-1, 1, 3\})"},
+      {"3, 5, and 7", "7,5,3"},
+      {R"(3,\ 5,\text{ and }7)", "3, 5, 7"},
+      {R"(x \le 5)", R"((-\infty, 5])"},
+      {"5 > x", R"((-\infty, 5))"},
+      {R"(x\geq -2)", R"([-2,\infty))"},
+      {R"(-1 < x \le 2)", "(-1, 2]"},
+      {R"(2 \ge x > -1)", "(-1,2]"},
+      {R"(x<1 \text{ or } x>3)", R"((-\infty,1)\cup(3,\infty))"},
+      {R"(\begin{pmatrix} 1 \\[4pt] 2 \end{pmatrix})", R"(\begin{pmatrix} 1 \\ 2 \end{pmatrix})"},
+      // Dress.
+      {R"(11,\! 111,\! 111,\! 100)", "11111111100"},
+      {R"(2\sqrt{3} \approx 3.46)", R"(2\sqrt3)"},
+      {R"(x \approx 3.46)", "3.46"},
+      {R"(\approx 3.46)", "3.46"},
+      {R"(x = 2\sqrt{3} \approx 3.46)", R"(2\sqrt3)"},
+      {R"(\large 5)", "5"},
+      {R"({\Large \frac12})", "0.5"},
+      {R"(\color{red}{5})", "5"},
+      {R"(\textcolor{blue}{\frac{1}{2}})", "1/2"},
+      {R"(\color{red}7)", "7"},
+      {R"(\underline{12})", "12"},
+      {R"(3 \pmod{7})", R"(3 \bmod 7)"},
+      {R"(x \equiv 3 \pmod 7)", R"(3 \pmod{7})"},
+      {R"(3 \pmod{7})", "3"},
+      {R"(3 \pmod{7})", R"(x \equiv 3\ (\text{mod}\ 7))"},
+      {R"(\emptyset)", R"(\varnothing)"},
+      {"42_{10}", "42"},
+      {R"(\textbf{(B) } 12)", "12"},
+      {R"(\textbf{(B) } 12)", "B"},
+      {R"(\text{Final answer: } 5)", "5"},
+      {R"(\text{The answer is } 5)", "5"},
+      {R"(70 \sqrt{2})", R"(70\sqrt2)"},
+      {R"(-\frac{\pi}{6})", R"(-\pi/6)"},
       // Words.
       {R"(\text{Friday})", "friday"},
       {R"(\textbf{(C)})", "C"},
@@ -126,6 +168,17 @@ TEST(Equivalent, Same) {
 
 TEST(Equivalent, Different) {
   const std::vector<Pair> pairs = {
+      {R"(\{1,2\})", "1, 3"},
+      {R"(\{1,2\})", "(1, 2)"},
+      {R"(\pm 1, \pm 2)", "1, 2"},
+      {R"(x \le 5)", R"((-\infty, 5))"},
+      {R"(x < 5)", R"((5, \infty))"},
+      {"(1, 2)", "1<x<3"},
+      {R"(3 \pmod{7})", R"(3 \pmod{5})"},
+      {R"(3 \pmod{7})", "10"},
+      {"42_{8}", "42"},
+      {R"(\textbf{(B) } 12)", "C"},
+      {R"(2\sqrt{3} \approx 3.46)", "3.46"},
       {"42", "43"},
       {"42", ""},
       {"0.333", "1/3"},
@@ -247,6 +300,35 @@ TEST(Equivalent, IsReflexiveSymmetricAndHoldsForNormalForms) {
 }
 
 // Votes are counted on normal forms: there, equal rationals must be equal strings.
+// What votes counts as one: the classes do not depend on who came first, where the answers mean one thing each.
+TEST(Equivalent, RewritingsAreOneVoteInWhateverOrderTheyCome) {
+  const std::vector<std::vector<std::string>> meanings = {
+      {R"(70 \sqrt{2})", R"(70\sqrt2)", R"(\sqrt{9800})", R"(70\cdot\sqrt{2})", R"(\frac{140}{\sqrt{2}})"},
+      {R"(-\frac{\pi}{6})", R"(-\pi/6)", R"(\frac{-\pi}{6})", R"(-\dfrac{1}{6}\pi)"},
+      {"1,2,3", R"(\{3, 1, 2\})", "1, 2, and 3", "3,2,1"},
+      {R"((-\infty, 5])", R"(x \le 5)", R"(5 \geq x)"},
+      {R"(11,\! 111,\! 111,\! 100)", "11111111100", "11,111,111,100"},
+      {R"(\pm 4)", R"(\{-4, 4\})", "4, -4"},
+      {"1/2", "0.5", R"(\dfrac12)", R"(\frac{3}{6})"},
+      {"7", "7.0", R"(\text{Final answer: } 7)", R"(\large 7)", R"(x = 7)"},
+  };
+  std::mt19937 rng(5);
+  std::vector<std::pair<std::string, std::size_t>> answers;  // with what they mean
+  for (std::size_t i = 0; i < meanings.size(); ++i) {
+    for (const std::string& answer : meanings[i]) answers.emplace_back(normalise_answer(answer), i);
+  }
+  for (int round = 0; round < 50; ++round) {
+    std::shuffle(answers.begin(), answers.end(), rng);
+    AnswerClasses classes(equivalent);
+    std::map<std::string, std::size_t> meaning_of;  // of a class
+    for (const auto& [answer, meaning] : answers) {
+      const auto found = meaning_of.try_emplace(classes.class_of(answer), meaning).first;
+      EXPECT_EQ(found->second, meaning) << answer << " was counted as " << found->first;
+    }
+    EXPECT_EQ(meaning_of.size(), meanings.size());
+  }
+}
+
 TEST(Equivalent, RationalsHaveOneNormalForm) {
   std::mt19937_64 random(5);
   for (int i = 0; i < 5000; ++i) {

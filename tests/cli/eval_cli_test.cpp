@@ -11,6 +11,7 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <sstream>
 #include <thread>
 
 #include "base/machine.h"
@@ -252,8 +253,12 @@ TEST_F(EvalCliTest, AnotherWayOfComputingIsRefusedByName) {
   expect_refused(run_cli(eval_arguments(results, {"--flash-attn", "on"})), 2,
                  {"flash_attention is false there and true now"});
   expect_refused(run_cli(eval_arguments(results, {"--batch-invariant", "off"})), 2, {"batch_invariant is "});
-  expect_refused(run_cli(eval_arguments(results, {"--ctx-size", "60"})), 2,
-                 {"context_length is absent there and 60 now"});
+  // Room for every prompt, and hardly any for answers.
+  std::int64_t longest = 0;
+  for (const Row& row : Store(results, true).rows()) longest = std::max(longest, row.prompt_tokens);
+  const std::string tight = std::to_string(longest + 2);
+  expect_refused(run_cli(eval_arguments(results, {"--ctx-size", tight})), 2,
+                 {"context_length is absent there and " + tight + " now"});
   EXPECT_EQ(run_cli(eval_arguments(results, {"--ctx-size", "200"})).exit_code, 0) << "no trajectory is shorter for it";
   EXPECT_EQ(run_cli(eval_arguments(results, {"--parallel", "7", "--batch-invariant", "on"})).exit_code, 0);
 }
@@ -379,6 +384,87 @@ TEST_F(EvalCliTest, ForeignFilesAreLeftAlone) {
   std::filesystem::create_directory(file("directory.db"));
   refuses(file("directory.db"), {});
   refuses(file("no/such/directory/results.db"), {});
+}
+
+TEST_F(EvalCliTest, GradesLinesAndSaysWhy) {
+  CliOptions options;
+  options.input = R"({"id": "a", "gold": "1/2", "text": "so \\boxed{0.5}"})"
+                  "\n\n"
+                  R"({"gold": "\\sqrt{8}", "response": "<think>5</think>\\boxed{2\\sqrt2}"})"
+                  "\n"
+                  R"({"gold": 7, "text": "\\boxed{8}"})"
+                  "\n"
+                  R"({"gold": "7", "text": ""})"
+                  "\n";
+  const CliResult result = run_cli({"grade"}, options);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  std::istringstream lines(result.out);
+  std::vector<nlohmann::json> verdicts;
+  for (std::string line; std::getline(lines, line);) verdicts.push_back(nlohmann::json::parse(line));
+  ASSERT_EQ(verdicts.size(), 4U);
+  EXPECT_EQ(verdicts[0]["id"], "a");
+  EXPECT_EQ(verdicts[0]["score"], 1);
+  EXPECT_EQ(verdicts[0]["reason"], "the same in normal form");
+  EXPECT_EQ(verdicts[1]["score"], 1);
+  EXPECT_EQ(verdicts[1]["reason"], "equivalent");
+  EXPECT_EQ(verdicts[2]["score"], 0);
+  EXPECT_EQ(verdicts[2]["reason"], "a different answer");
+  EXPECT_EQ(verdicts[3]["reason"], "no answer was found");
+  options.input = "not json\n";
+  expect_refused(run_cli({"grade"}, options), 1, {"line 1", "no JSON object"});
+  options.input = "";
+  expect_refused(run_cli({"grade"}, options), 1, {"nothing to grade"});
+  expect_refused(run_cli({"grade", file("none.jsonl")}, options), 1, {"cannot be read"});
+}
+
+TEST_F(EvalCliTest, FindsPromptsThatDoNotFitBeforeDecodingAndCanSkipThem) {
+  write("questions.jsonl",
+        questions(3) + nlohmann::json{{"id", "long"}, {"question", std::string(3000, 'x')}, {"answer", "1"}}.dump() +
+            "\n");
+  const std::string results = file("long.db");
+  expect_refused(run_cli(eval_arguments(results)), 2, {"1 prompt does not fit", "long of custom", "--skip-long"});
+  EXPECT_FALSE(std::filesystem::exists(results));
+  Arguments skipping = eval_arguments(results);
+  skipping.emplace_back("--skip-long");
+  const CliResult result = run_cli(skipping);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.err.find("1 question left out"), std::string::npos) << result.err;
+  for (const Row& row : Store(results, true).rows()) EXPECT_NE(row.key.question, "long");
+}
+
+TEST_F(EvalCliTest, ShowsAPromptAndDoesNothingElse) {
+  const std::string results = file("shown.db");
+  Arguments showing = eval_arguments(results);
+  showing.insert(showing.end(), {"--show-prompt", "2"});
+  const CliResult result = run_cli(showing);
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_NE(result.out.find("What is 7 and 1?"), std::string::npos) << result.out;
+  EXPECT_FALSE(std::filesystem::exists(results));
+  showing.back() = "99";
+  expect_refused(run_cli(showing), 2, {"--show-prompt is 99", "5 questions"});
+}
+
+TEST_F(EvalCliTest, SaysWhichReleaseHasWhichSize) {
+  const std::string questions = std::string(DTS_TEST_DATA_DIR) + "/parquet/livebench-reasoning.parquet";
+  const CliResult result =
+      run_cli({"eval", "--dataset", "livebench-reasoning", "--data", questions, "--release", "list"});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out,
+            "2024-06-24  2 questions\n2024-07-26  3 questions\n2024-11-25  3 questions\n2025-04-02  2 questions\n");
+  expect_refused(run_cli({"eval", "--dataset", "nano-bench", "--release", "list"}), 2,
+                 {"--release is for livebench-reasoning: nano-bench has no releases"});
+}
+
+TEST_F(EvalCliTest, GradesRowsAgainWithoutChangingThem) {
+  const std::string results = file("again.db");
+  ASSERT_EQ(run_cli(eval_arguments(results)).exit_code, 0);
+  // A score that the grader would not have given, as an older one might.
+  { Database(results, false).execute("UPDATE results SET score = 1 - score"); }
+  const CliResult again = run_cli({"report", results, "--regrade"});
+  EXPECT_EQ(again.exit_code, 0) << again.err;
+  EXPECT_NE(again.err.find("have another score"), std::string::npos) << again.err;
+  EXPECT_EQ(again.err.find("graded again: 0 of"), std::string::npos) << again.err;
+  expect_refused(run_cli({"report", results, "--regrade", "--check"}), 2, {"contradict"});
 }
 
 // As a user who is not root: root may write anywhere.

@@ -68,7 +68,7 @@ json request_with(const OptionInfo& option, json value) {
 // "PARAM: MESSAGE" of the refusal; empty when it is read.
 std::string refusal_of(const json& body, const serve::Limits& limits) {
   try {
-    serve::read_chat_request(body, {}, limits);
+    serve::read_chat_request(body, {}, limits, nlohmann::ordered_json(body));
   } catch (const serve::ApiError& error) {
     return error.param() + ": " + error.what();
   }
@@ -132,7 +132,8 @@ TEST(Options, RequestsHaveEachAndRefuseWhatIsOutOfRangeByItsField) {
   for (const OptionInfo& option : decoding_options()) {
     SCOPED_TRACE(option.name);
     const OptionValue value = other_value(option);
-    const serve::CompletionRequest read = serve::read_chat_request(request_with(option, to_json(value)), {}, limits);
+    const nlohmann::json body = request_with(option, to_json(value));
+    const serve::CompletionRequest read = serve::read_chat_request(body, {}, limits, nlohmann::ordered_json(body));
     EXPECT_EQ(option.get(read.decoding), value);
     const std::string field = serve::field_name(option.name);
     const std::string refusal = refusal_of(request_with(option, wrong_value(option)), limits);

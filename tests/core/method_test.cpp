@@ -25,6 +25,20 @@ TEST(Method, PaperDefaults) {
   EXPECT_EQ(make_method("standard").max_live(), 1);
 }
 
+TEST(Method, LeanIsStableWithAFloorAndAStopOfItsOwn) {
+  const Method lean = make_method("dts-lean");
+  EXPECT_EQ(lean.stop.finished, 8);
+  EXPECT_EQ(lean.branch.min_p, 0.02);
+  EXPECT_EQ(lean.stop.adaptive, 0.8);
+  EXPECT_EQ(make_method("dts-stable").branch.min_p, 0);
+  MethodOptions options;
+  options.branch.min_p = 0.2;
+  options.adaptive = 0.95;
+  EXPECT_EQ(make_method("dts-lean", options).branch.min_p, 0.2);
+  EXPECT_EQ(make_method("dts-lean", options).stop.adaptive, 0.95);
+  EXPECT_EQ(make_method("max-logit").length_alpha, 0.6);
+}
+
 TEST(Method, EveryNameCanBeMade) {
   for (const MethodInfo& info : methods()) {
     EXPECT_EQ(make_method(info.name).name, info.name);

@@ -39,7 +39,10 @@ std::shared_ptr<Search> search_of(std::string_view method, int max_tokens, int v
 }
 
 Job job(std::shared_ptr<Search> search, std::function<void(const JobTimes&)> on_done = nullptr) {
-  return {.search = std::move(search), .max_seconds = 0, .on_prefill = nullptr, .on_done = std::move(on_done)};
+  Job job;
+  job.search = std::move(search);
+  job.on_done = std::move(on_done);
+  return job;
 }
 
 ScriptedEngineOptions sized(int max_branches) {
@@ -122,7 +125,7 @@ TEST(Scheduler, ALongPromptDoesNotHoldUpWhoDecodes) {
   EXPECT_EQ(progress.size(), 100U);
 }
 
-TEST(Scheduler, FirstComeFirstServedWithinTheEnginesRoom) {
+TEST(Scheduler, WhatFitsOvertakesWhatDoesNotYet) {
   ScriptedEngine engine(sized(8), endless);
   Scheduler scheduler(engine);
   scheduler.submit(job(search_of("self-consistency", 10, 6, 1)));
@@ -130,14 +133,65 @@ TEST(Scheduler, FirstComeFirstServedWithinTheEnginesRoom) {
   auto narrow = search_of("self-consistency", 5, 2, 1);
   scheduler.submit(job(wide));
   scheduler.submit(job(narrow));
-  for (int i = 0; i < 8; ++i) scheduler.step();
-  // The narrow one would fit beside the first, but may not overtake the wide one.
-  EXPECT_EQ(narrow->step(), 0);
+  for (int i = 0; i < 3; ++i) scheduler.step();
+  EXPECT_GT(narrow->step(), 0);
   EXPECT_EQ(wide->step(), 0);
   scheduler.run();
   EXPECT_TRUE(wide->done());
   EXPECT_TRUE(narrow->done());
   EXPECT_EQ(engine.peak_branches(), 8);
+}
+
+// One narrow search after the other, for ever: the wide one that waits for them all to be gone still gets in.
+TEST(Scheduler, AWideSearchIsNotOvertakenForEver) {
+  ScriptedEngine engine(sized(8), endless);
+  Scheduler scheduler(engine);
+  auto wide = search_of("self-consistency", 5, 8, 1);
+  int narrow = 0;
+  std::function<void(const JobTimes&)> again = [&](const JobTimes&) {
+    ASSERT_LT(++narrow, 200) << "the wide search starves";
+    if (!wide->done()) scheduler.submit(job(search_of("self-consistency", 20, 2, 1), again));
+  };
+  for (int i = 0; i < 3; ++i) scheduler.submit(job(search_of("self-consistency", 20 + 5 * i, 2, 1), again));
+  scheduler.step();
+  scheduler.submit(job(wide));
+  scheduler.run();
+  EXPECT_EQ(wide->outcome().reason, StopReason::kNothingLive);
+}
+
+// Wide searches, one running and others waiting, hold nobody up who wants no more than the lane has.
+TEST(Scheduler, TheLaneIsForSmallSearches) {
+  ScriptedEngine engine(sized(9), endless);
+  Scheduler scheduler(engine, {.small_lane = 1});
+  for (int i = 0; i < 3; ++i) scheduler.submit(job(search_of("self-consistency", 1000, 8, 1)));
+  for (int i = 0; i < 10; ++i) scheduler.step();
+  EXPECT_EQ(engine.open_branches(), 8);
+  auto small = search_of("standard", 3, 1, 1);
+  scheduler.submit(job(small));
+  for (int i = 0; i < 5; ++i) scheduler.step();
+  EXPECT_TRUE(small->done());
+}
+
+TEST(Scheduler, WhoWaitsTooLongIsToldSoWithoutHavingRun) {
+  ScriptedEngine engine(sized(4), endless);
+  Scheduler scheduler(engine);
+  scheduler.submit(job(search_of("self-consistency", 30, 4, 1)));
+  scheduler.step();
+  auto waiting = search_of("self-consistency", 5, 4, 1);
+  Job impatient = job(waiting);
+  impatient.max_queue_seconds = 1e-9;
+  bool told = false;
+  impatient.on_done = [&](const JobTimes& times) {
+    told = true;
+    EXPECT_GT(times.queued, 0);
+    EXPECT_EQ(times.prefill + times.decode, 0);
+  };
+  scheduler.submit(std::move(impatient));
+  scheduler.step();
+  EXPECT_TRUE(told);
+  EXPECT_EQ(waiting->outcome().reason, StopReason::kTimeBudget);
+  EXPECT_EQ(waiting->step(), 0);
+  scheduler.run();
 }
 
 TEST(Scheduler, RefusesWhatCanNeverFit) {

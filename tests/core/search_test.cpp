@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <map>
 #include <memory>
@@ -31,10 +33,18 @@ SearchText test_text() {
           }};
 }
 
+// The same, but 0 is 1 and 1 is 2: a relation that is not transitive.
+SearchText loose_text() {
+  SearchText text = test_text();
+  text.same_answer = [](const std::string& a, const std::string& b) { return std::abs(a[0] - b[0]) == 1; };
+  return text;
+}
+
 struct Case {
   RandomScript script;
   std::vector<Token> prompt;
   SearchOptions options;
+  bool loose = false;  // which answers are one
 };
 
 // A random model, method, sampler and budget.
@@ -62,11 +72,13 @@ Case random_case(std::uint64_t seed) {
   method.window = pick(0, 12);
   method.consensus = pick(0, 4) == 0 ? 0.5 + 0.5 * unit() : 0.0;
   method.adaptive = pick(0, 4) == 0 ? 0.7 + 0.3 * unit() : 0.0;
+  method.branch.min_p = pick(0, 2) == 0 ? unit() : 0.0;
+  method.length_alpha = pick(0, 2) == 0 ? 0.0 : 1.5 * unit();
   // Every method, the trees more often than the rest.
   const auto names = methods();
   const int last = static_cast<int>(names.size()) - 1;
   c.options.method =
-      make_method(names[static_cast<std::size_t>(pick(0, 1) == 0 ? pick(0, last) : pick(last - 2, last))].name, method);
+      make_method(names[static_cast<std::size_t>(pick(0, 1) == 0 ? pick(0, last) : pick(last - 3, last))].name, method);
 
   c.options.sampling.temperature = pick(0, 5) == 0 ? 0.0F : static_cast<float>(0.3 + unit());
   c.options.sampling.top_k = pick(0, 2) == 0 ? pick(1, 10) : 0;
@@ -77,11 +89,12 @@ Case random_case(std::uint64_t seed) {
   c.options.max_tokens = pick(1, 40);
   limit_tokens(c.options, c.options.max_tokens);
   c.options.max_total_tokens = pick(0, 5) == 0 ? pick(1, 200) : 0;
+  c.loose = pick(0, 3) == 0;
   return c;
 }
 
 std::shared_ptr<Search> make_search(const Case& c) {
-  return std::make_shared<Search>(c.prompt, c.options, test_text(), c.script.n_vocab);
+  return std::make_shared<Search>(c.prompt, c.options, c.loose ? loose_text() : test_text(), c.script.n_vocab);
 }
 
 ScriptedEngineOptions engine_options(const Case& c, int max_branches = 64) {
@@ -200,10 +213,12 @@ TEST(Search, EqualsTheReferenceOnRandomModels) {
   int with_retired = 0;
   int with_agreement = 0;
   int with_whole_warmup = 0;
+  int without_winner = 0;
   for (std::uint64_t seed = 0; seed < kCases; ++seed) {
     SCOPED_TRACE(seed);
     const Case c = random_case(seed);
-    const ReferenceResult reference = reference_search(c.script, c.prompt, c.options, test_text(), c.script.n_vocab);
+    const ReferenceResult reference =
+        reference_search(c.script, c.prompt, c.options, c.loose ? loose_text() : test_text(), c.script.n_vocab);
     const auto search = run_alone(c);
     expect_sound(*search);
     if (reference.fragile) {
@@ -216,6 +231,7 @@ TEST(Search, EqualsTheReferenceOnRandomModels) {
     with_retired += search->outcome().account.retired > 0 ? 1 : 0;
     const RetireRule& retire = c.options.method.retire;
     with_whole_warmup += retire.enabled && retire.warmup >= c.options.method.width ? 1 : 0;
+    without_winner += !reference.finished.empty() && !reference.winner ? 1 : 0;
     with_agreement += reference.reason == StopReason::kAgreement ? 1 : 0;
     if (HasFailure()) return;
   }
@@ -226,6 +242,7 @@ TEST(Search, EqualsTheReferenceOnRandomModels) {
   EXPECT_GT(with_retired, kCases / 100);
   EXPECT_GT(with_agreement, kCases / 40);
   EXPECT_GT(with_whole_warmup, kCases / 80);
+  EXPECT_GT(without_winner, kCases / 400);
 }
 
 TEST(Search, AWarmupOfAllTrajectoriesSetsABarForItsVotes) {
@@ -251,6 +268,66 @@ TEST(Search, AWarmupOfAllTrajectoriesSetsABarForItsVotes) {
     without_a_vote += static_cast<int>(outcome.finished.size()) - voters;
   }
   EXPECT_GT(without_a_vote, 400);
+}
+
+// As DeepConf's released code has it: whoever is below the bar does not vote, also where no window ever filled.
+TEST(Search, LaterTrajectoriesBelowTheBarDoNotVoteHoweverShort) {
+  int short_and_below = 0;
+  int nobody = 0;
+  for (std::uint64_t seed = 0; seed < 300; ++seed) {
+    SCOPED_TRACE(seed);
+    Case c = random_case(seed);
+    MethodOptions numbers;
+    numbers.votes = 6;
+    numbers.warmup = 3;
+    numbers.window = 40;  // fills for none that finishes before its budget
+    c.options.method = make_method("deepconf-low", numbers);
+    c.options.max_total_tokens = 0;
+    c.options.max_tokens = 40;
+    const Outcome outcome = run_alone(c)->outcome();
+    ASSERT_TRUE(outcome.confidence_bar);
+    int voters = 0;
+    int above = 0;
+    for (const AnswerCount& count : outcome.votes) voters += count.votes;
+    for (const FinishedTrace& trace : outcome.finished) {
+      const bool below = trace.lowest_confidence < *outcome.confidence_bar;
+      above += !below && !trace.answer.empty() ? 1 : 0;
+      short_and_below += below && !trace.warmup ? 1 : 0;
+    }
+    EXPECT_EQ(voters, above);
+    EXPECT_EQ(outcome.winner.has_value(), voters > 0);
+    if (voters == 0 && !outcome.finished.empty()) {
+      ++nobody;
+      EXPECT_EQ(outcome.best_leaf, outcome.finished.front().leaf);
+    }
+  }
+  EXPECT_GT(short_and_below, 100);
+  EXPECT_GT(nobody, 5);
+}
+
+TEST(Search, AFloorUnderChildrenLeavesThoseWorthIt) {
+  int fewer = 0;
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    SCOPED_TRACE(seed);
+    Case c = random_case(seed);
+    MethodOptions numbers;
+    numbers.branch.tau_v = 0;
+    numbers.branch.tau_h = 100;  // every token decides
+    numbers.branch.k = std::min(4, c.script.n_vocab);
+    numbers.branch.min_p = 0.3;
+    c.options.method = make_method("dts-stable", numbers);
+    const auto search = run_alone(c);
+    for (const Segment& segment : search->tree().segments()) {
+      if (segment.children.empty()) continue;
+      EXPECT_GE(segment.children.size(), 2U);
+      const auto logprob = [&](SegmentId id) { return search->tree().segment(id).tokens.front().logprob; };
+      for (const SegmentId child : segment.children) {
+        EXPECT_GE(logprob(child), logprob(segment.children.front()) + std::log(0.3) - 1e-5);
+      }
+      fewer += segment.children.size() < 4 ? 1 : 0;
+    }
+  }
+  EXPECT_GT(fewer, 100);
 }
 
 TEST(Search, DoesNotDependOnWhatElseRuns) {

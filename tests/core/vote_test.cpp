@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
 #include <map>
 #include <random>
 
@@ -54,6 +57,38 @@ TEST(Vote, CertaintyOfAMajority) {
   EXPECT_DOUBLE_EQ(majority_certainty(4, 0), 0.96875);
   EXPECT_DOUBLE_EQ(majority_certainty(3, 1), 0.8125);
   EXPECT_DOUBLE_EQ(majority_certainty(5, 5), 0.5);
+}
+
+// A relation that is not transitive makes classes all the same: every answer is in one, spelled as its first.
+TEST(AnswerClasses, AreAPartitionWhateverTheRelation) {
+  std::mt19937 rng(2);
+  for (int round = 0; round < 300; ++round) {
+    const int reach = static_cast<int>(rng() % 4);
+    const SameAnswer same = [reach](const std::string& a, const std::string& b) {
+      return std::abs(std::stoi(a) - std::stoi(b)) <= reach;
+    };
+    AnswerClasses classes(same);
+    std::map<std::string, std::string> first;
+    std::vector<std::string> founders;
+    for (int i = 0; i < 30; ++i) {
+      const std::string answer = std::to_string(rng() % 20);
+      const std::string found = classes.class_of(answer);
+      EXPECT_EQ(first.try_emplace(answer, found).first->second, found) << "an answer changed its class";
+      EXPECT_EQ(first.at(found), found) << "a class is not spelled as one of its own";
+      EXPECT_TRUE(found == answer || same(found, answer));
+      if (found == answer && std::find(founders.begin(), founders.end(), answer) == founders.end()) {
+        for (const std::string& earlier : founders) EXPECT_FALSE(same(earlier, answer));
+        founders.push_back(answer);
+      }
+    }
+    EXPECT_EQ(classes.class_of(""), "");
+  }
+}
+
+TEST(LengthPenalty, IsThatOfWuAndOthers) {
+  EXPECT_DOUBLE_EQ(length_penalised(-6, 7, 0), -6);
+  EXPECT_DOUBLE_EQ(length_penalised(-6, 7, 1), -3);
+  EXPECT_NEAR(length_penalised(-6, 100, 0.6), -6 / std::pow(17.5, 0.6), 1e-12);
 }
 
 TEST(Vote, EqualsAPlainRecount) {

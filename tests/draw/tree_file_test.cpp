@@ -108,7 +108,7 @@ TEST(TreeFile, KeepsEveryOption) {
   method.branch.tau_h = 0.1;
   method.branch.freeze = Freeze::kPermanent;
   method.stop.finished = StopRule::kAll;
-  method.select = SelectRule::kMaxMeanLogprob;
+  method.select = SelectRule::kMaxLogprob;
   document.outcome.reason = StopReason::kFailed;
   document.outcome.error = "device \"lost\"";
   document.outcome.account.attended_tokens = std::int64_t{1} << 60U;
@@ -137,7 +137,7 @@ TEST(TreeFile, KeepsEveryOption) {
   EXPECT_EQ(again.options.method.branch.tau_h, 0.1);
   EXPECT_EQ(again.options.method.branch.freeze, Freeze::kPermanent);
   EXPECT_EQ(again.options.method.stop.finished, StopRule::kAll);
-  EXPECT_EQ(again.options.method.select, SelectRule::kMaxMeanLogprob);
+  EXPECT_EQ(again.options.method.select, SelectRule::kMaxLogprob);
   EXPECT_EQ(again.outcome.reason, StopReason::kFailed);
   EXPECT_EQ(again.outcome.error, "device \"lost\"");
   EXPECT_EQ(again.outcome.account.attended_tokens, document.outcome.account.attended_tokens);

@@ -161,6 +161,29 @@ TEST(Gpqa, OptionsDependOnSeedAndIdAlone) {
   EXPECT_EQ(choice_order(7, "record seven", 4), (std::vector<std::size_t>{3, 0, 2, 1}));
 }
 
+TEST(Gpqa, EverySeedSeesAnOrderOfItsOwn) {
+  DatasetOptions fixed;
+  fixed.fixed_order = true;
+  const Dataset dataset = parse_dataset("gpqa-diamond", gpqa_csv(), "g.csv", {});
+  const Dataset in_one_order = parse_dataset("gpqa-diamond", gpqa_csv(), "g.csv", fixed);
+  int moved = 0;
+  for (const Question& question : dataset.questions) {
+    const std::string& right = question.choices[static_cast<std::size_t>(question.answer[0] - 'A')];
+    for (std::uint64_t seed = 0; seed < 5; ++seed) {
+      const ShownQuestion shown = shown_to(dataset, question, seed);
+      EXPECT_EQ(shown.question.choices[static_cast<std::size_t>(shown.question.answer[0] - 'A')], right);
+      for (std::size_t i = 0; i < 4; ++i) {
+        EXPECT_EQ(shown.question.choices[i], question.choices[static_cast<std::size_t>(shown.order[i] - 'A')]);
+      }
+      moved += shown.question.answer != question.answer ? 1 : 0;
+      EXPECT_EQ(shown_to(in_one_order, question, seed).question.choices, question.choices);
+      EXPECT_EQ(shown_to(in_one_order, question, seed).order, "ABCD");
+    }
+  }
+  EXPECT_GT(moved, 198 * 5 * 6 / 10);  // three of four
+  EXPECT_LT(moved, 198 * 5 * 9 / 10);
+}
+
 TEST(Gpqa, AllOrdersAreEquallyLikely) {
   std::map<std::vector<std::size_t>, int> counts;
   constexpr int kDraws = 24'000;

@@ -1,8 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <cmath>
-#include <random>
-
 #include "eval/report/metrics.h"
 
 namespace dts::eval {
@@ -28,38 +25,23 @@ TEST(Metrics, PassAtKIsUnbiased) {
   EXPECT_DOUBLE_EQ(pass_at_k(4, 3, 2), 1.0);
 }
 
-TEST(Metrics, IntervalsKnowThatSeedsAreNotQuestions) {
-  // 30 questions, each always right or always wrong: five seeds tell no more than one.
-  std::vector<std::vector<double>> five(30), one(30);
-  for (std::size_t i = 0; i < 30; ++i) {
-    five[i].assign(5, i % 2 == 0 ? 1.0 : 0.0);
-    one[i].assign(1, i % 2 == 0 ? 1.0 : 0.0);
-  }
-  const Interval a = clustered_mean(five);
-  const Interval b = clustered_mean(one);
-  EXPECT_DOUBLE_EQ(a.mean, 0.5);
-  EXPECT_DOUBLE_EQ(a.low, b.low);
-  EXPECT_DOUBLE_EQ(a.high, b.high);
-  EXPECT_NEAR(a.high - a.low, 2 * 1.96 * 0.5 / std::sqrt(30.0), 0.05);
+TEST(Metrics, VotesAcrossSeedsCountMeanings) {
+  const std::vector<TraceResult> samples = {{9, 0, "7"}, {9, 1, "70sqrt(2)"}, {9, 1, "70*sqrt(2)"}};
+  EXPECT_EQ(majority_score(samples), 0.0);  // three texts: the first wins the tie
+  EXPECT_EQ(majority_score(samples, same_answers_of("math-500")), 1.0);
+  EXPECT_EQ(same_answers_of("gpqa-diamond"), nullptr);
 }
 
-// The interval should cover the truth about 95 times in a hundred.
-TEST(Metrics, IntervalsCoverTheTruth) {
-  std::mt19937 rng(5);
-  std::uniform_real_distribution<double> uniform(0, 1);
-  int covered = 0;
-  constexpr int kRounds = 300;
-  for (int round = 0; round < kRounds; ++round) {
-    std::vector<std::vector<double>> clusters(60);
-    for (auto& cluster : clusters) {
-      const double difficulty = uniform(rng);  // the truth: a mean of 0.5
-      for (int seed = 0; seed < 3; ++seed) cluster.push_back(uniform(rng) < difficulty ? 1.0 : 0.0);
-    }
-    const Interval interval = clustered_mean(clusters, 400);
-    covered += interval.low <= 0.5 && 0.5 <= interval.high ? 1 : 0;
-  }
-  EXPECT_GT(covered, kRounds * 88 / 100);
-  EXPECT_LT(covered, kRounds * 99 / 100);
+// Two seeds showed the options in other orders: the letters they chose are not the same option.
+TEST(Metrics, LettersAreThoseOfTheDatasetsOwnOrder) {
+  Row a = row("m", 0, "q", 1.0, "gpqa-diamond");
+  a.answer = "A";
+  a.options = "CABD";
+  EXPECT_EQ(as_sample(a).answer, "C");
+  a.answer = "D";
+  EXPECT_EQ(as_sample(a).answer, "D");
+  a.options.clear();
+  EXPECT_EQ(as_sample(a).answer, "D");
 }
 
 TEST(Metrics, DifferencesArePairedByQuestionAndSeed) {

@@ -80,7 +80,7 @@ class RunnerTest : public testing::Test {
     inputs_.grading.vote = [](const Question&, std::string_view text, bool) { return std::to_string(text.size() % 3); };
     inputs_.grading.grade = [](const Question& question, std::string_view text, bool) {
       const std::string answer = std::to_string(text.size() % 3);
-      return Grade{answer == question.answer ? 1.0 : 0.0, true, answer};
+      return Grade{answer == question.answer ? 1.0 : 0.0, true, answer, "a test"};
     };
   }
   void TearDown() override { std::filesystem::remove_all(directory_); }

@@ -113,6 +113,20 @@ TEST_F(StoreTest, AClaimDiesWithItsProcess) {
   EXPECT_TRUE(store.claim(key));
 }
 
+// Killed, but whoever started it has not asked for its end yet.
+TEST_F(StoreTest, AClaimDiesWithAProcessThatNobodyHasReaped) {
+  const RowKey key = row(0, "q").key;
+  const std::string path = file();
+  const pid_t child = fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) _exit(Store(path).claim(key) ? 0 : 1);
+  siginfo_t ended{};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT), 0);
+  ASSERT_EQ(ended.si_status, 0);
+  EXPECT_TRUE(Store(path).claim(key));
+  waitpid(child, nullptr, 0);
+}
+
 TEST_F(StoreTest, OtherSettingsAreRefusedByName) {
   Store store(file());
   const auto require = [&store](const std::string& model, const std::string& method, const std::string& settings) {

@@ -118,7 +118,11 @@ TEST(Protocol, IsThePapers) {
     }
     EXPECT_TRUE(method.width == 1 || method.width == 8) << planned.label;
   }
-  EXPECT_EQ(methods.size(), dts::methods().size());  // every method there is
+  EXPECT_EQ(methods.size() + 1, dts::methods().size());  // every method there is but for dts-lean, which is ours
+  EXPECT_EQ(methods.count("dts-lean"), 0U);
+  // The samples of the length study are others than those of the comparison.
+  EXPECT_EQ(plan.back().label, kSamplesLabel);
+  EXPECT_GT(plan.back().seeds.front(), 4U);
   EXPECT_TRUE(labels.count("dts-greedy:criterion=high-entropy") && labels.count("dts-stable:tau-h=1.2"));
   EXPECT_EQ(paper_samples("aime24"), 100);
   EXPECT_LT(paper_samples("nano-bench-mini"), 100);

@@ -132,7 +132,7 @@ TEST(Grade, Mathematics) {
                                {"p - q", R"(\boxed{-q+p})", 1, "-q+p"},
                                {R"(\text{Evelyn})", R"(\boxed{Evelyn})", 1, "evelyn"},
                                {R"(36\%)", R"(\boxed{0.36})", 1, "0.36"},
-                               {"0.36", R"(\boxed{36\%})", 1, "36"},
+                               {"0.36", R"(\boxed{36\%})", 1, "36%"},
                                {"(-2,1)", R"(\boxed{(1,-2)})", 0, "(1, -2)"},
                                {R"(\{-2,1\})", R"(\boxed{\{1,-2\}})", 1, "{-2, 1}"},
                                {"Paris", "It is on the Seine.\nThe answer is Paris.", 1, "paris"},

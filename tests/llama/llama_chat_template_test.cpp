@@ -164,6 +164,61 @@ TEST(ChatTemplate, RefusalsAndMistakesAreOneLine) {
   }
 }
 
+// What no loop and no macro is needed for: each is one expression, or a few.
+TEST(ChatTemplate, ExpressionsAreBoundedToo) {
+  const std::string long_text(99'999, 'a');
+  const std::string deep =
+      "{% set ns = namespace(x=[]) %}{% for i in range(99999) %}{% set ns.x = [ns.x] %}{% endfor %}";
+  const std::vector<std::pair<std::string, std::string>> cases = {
+      {"{% set m = messages %}{% set _ = m.append(m) %}{{ m }}", "nested too deeply"},
+      {"{% set m = messages %}{% set _ = m.append([[m]]) %}", "nested too deeply"},
+      {"{% set ns = namespace(x=1) %}{% set ns.y = [ns] %}{{ ns.y == ns.y }}", "nested too deeply"},
+      {deep + "{{ ns.x }}", "nested too deeply"},
+      {deep, "nested too deeply"},
+      {"{{ 'a' * 1000000000000 }}", "too long"},
+      {"{{ 1000000000000 * 'a' }}", "too long"},
+      {"{{ '" + long_text + "' | replace('a', '" + long_text + "') }}", "too long"},
+      {"{{ '" + long_text + "'.replace('a', '" + long_text + "') }}", "too long"},
+      {"{{ messages | tojson(indent=1000000000) }}", "too wide"},
+      {"{{ 'a' | indent(1000000000) }}", "too wide"},
+      {"{% set l = 'aaaa'.split('a') %}" + repeated("{% set l = l + l %}", 40) + "{{ l | join('x') }}", "too large"},
+      {"{% set a = [1] %}" + repeated("{% set a = [a, a] %}", 60) + "{{ a }}", "too large"},
+      {"{% set a = {'k': 1} %}" + repeated("{% set a = {'k': a, 'l': a} %}", 60) + "{{ a == a }}", "too large"},
+      {"{% set s = 'ab' %}" + repeated("{% set s = s ~ s %}", 60), "too large"},
+      {"{{ ('" + long_text + "' * 100) | list }}", "too many pieces"},
+      {"{{ ('" + long_text + "' * 100).split('a') }}", "too many pieces"},
+      {"{{ range(100000) | list | unique | list | length }}", "too long to be sorted"},
+      // Deep, but never seen as a whole: each list hangs below the last one's innermost.
+      {"{% set ns = namespace(l=[]) %}{% for i in range(100000) %}{% set n = [] %}"
+       "{% set _ = ns.l.append([[[[[[[[[[n]]]]]]]]]]) %}{% set ns.l = n %}{% endfor %}",
+       "too often"},
+  };
+  for (const auto& [source, reason] : cases) {
+    try {
+      render(source, {{"user", "Hi"}});
+      ADD_FAILURE() << source.substr(0, 100) << " was accepted";
+    } catch (const Error& error) {
+      const std::string text = error.what();
+      EXPECT_NE(text.find(reason), std::string::npos) << source.substr(0, 100) << "\n" << text.substr(0, 300);
+      EXPECT_EQ(text.find('\n'), std::string::npos) << text.substr(0, 300);
+    }
+  }
+}
+
+// The bounds leave what templates do alone.
+TEST(ChatTemplate, ALongConversationIsNoHostileOne) {
+  const std::string source =
+      "{% set ns = namespace(kept=[]) %}{% for m in messages %}{% set _ = ns.kept.append({'m': m, 'l': [m.role]}) %}"
+      "{% set ns.kept = ns.kept + [] %}{% endfor %}{% for k in ns.kept %}{{ k.m.content | trim | replace('a', 'bb') }}"
+      "{% if loop.index0 == messages | length - 1 %}.{% endif %}{% endfor %}{{ '-' * 3 }}{{ messages[0] | "
+      "tojson(indent=2) }}";
+  const std::vector<ChatMessage> messages(1024, ChatMessage{"user", "banana "});
+  std::string all;
+  for (const PromptPart& part : ChatTemplate(source, "", "", 60).render(messages)) all += part.text;
+  EXPECT_EQ(all.find("bbbnbbnbbbbbnbbnbb"), 0U);
+  EXPECT_NE(all.find(".---{"), std::string::npos);
+}
+
 TEST(ChatTemplate, MacrosThatEndMayCallThemselves) {
   const std::string source =
       "{% macro f(n) %}{{ n }}{% if n > 0 %},{{ f(n - 1) }}{% endif %}{% endmacro %}"
@@ -173,8 +228,9 @@ TEST(ChatTemplate, MacrosThatEndMayCallThemselves) {
 
 #if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 TEST(ChatTemplate, ATemplateThatTakesTooMuchMemoryIsGivenUp) {
-  const std::string source = "{% set ns = namespace(s='" + std::string(200'000, 'x') +
-                             "') %}{% for i in range(60) %}{% set ns.s = ns.s + ns.s %}{% endfor %}";
+  // No value of it is too large, but all of them are.
+  std::string source = "{% set s = '" + std::string(200'000, 'x') + "' * 80 %}";
+  for (int i = 0; i < 16; ++i) source += "{% set v" + std::to_string(i) + " = s ~ '' %}{{ s | length }}";
   const ChatTemplate chat(source, "", "", /*max_seconds=*/60);
   try {
     chat.render(std::vector<ChatMessage>{{"user", "Hi"}});

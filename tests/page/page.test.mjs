@@ -508,7 +508,10 @@ describe('a screen reader', () => {
     await ask(page);
     await ended(page);
     await page.waitForFunction(() => globalThis.heard.some((words) => words.startsWith('The answer is')));
-    assert.ok((await page.evaluate(() => globalThis.heard.length)) <= 4);
+    // Progress comes by the clock, however slow the machine; turns come once each.
+    const heard = await page.evaluate(() => globalThis.heard);
+    const turns = heard.filter((words, i) => words !== heard[i - 1] && !/ grows?, \d+ finished\./.test(words));
+    assert.ok(turns.length <= 4, heard.join(' | '));
     await page.finish();
   });
 

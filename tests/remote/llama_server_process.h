@@ -34,7 +34,11 @@ inline int free_port() {
 
 class LlamaServerProcess {
  public:
-  LlamaServerProcess(int port, int slots) : port_(port), slots_(slots) { start(); }
+  // `more`: flags beside those that every test wants.
+  LlamaServerProcess(int port, int slots, std::string model = DTS_NANO_MODEL, std::vector<std::string> more = {})
+      : port_(port), slots_(slots), model_(std::move(model)), more_(std::move(more)) {
+    start();
+  }
   ~LlamaServerProcess() { kill(); }
   LlamaServerProcess(const LlamaServerProcess&) = delete;
   LlamaServerProcess& operator=(const LlamaServerProcess&) = delete;
@@ -50,7 +54,7 @@ class LlamaServerProcess {
     posix_spawn_file_actions_adddup2(&actions, pipe[1], STDOUT_FILENO);
     std::vector<std::string> words = {DTS_LLAMA_SERVER,
                                       "-m",
-                                      DTS_NANO_MODEL,
+                                      model_,
                                       "--host",
                                       "127.0.0.1",
                                       "--port",
@@ -64,6 +68,7 @@ class LlamaServerProcess {
                                       "-fa",
                                       "off",
                                       "--no-warmup"};
+    words.insert(words.end(), more_.begin(), more_.end());
     std::vector<char*> arguments;
     for (std::string& word : words) arguments.push_back(word.data());
     arguments.push_back(nullptr);
@@ -109,6 +114,8 @@ class LlamaServerProcess {
  private:
   int port_;
   int slots_;
+  std::string model_;
+  std::vector<std::string> more_;
   pid_t pid_ = 0;
   std::thread reader_;
   std::mutex mutex_;

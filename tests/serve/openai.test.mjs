@@ -85,10 +85,12 @@ test('a stream is the same text, committed token by token', async () => {
   }
   assert.equal(content, whole.choices[0].message.content);
   assert.equal(reasoning, whole.choices[0].message.reasoning_content);
-  assert.deepEqual(usage, whole.usage);
+  assert.equal(whole.usage.prompt_tokens_details.cached_tokens < usage.prompt_tokens, true);
+  assert.equal(usage.prompt_tokens_details.cached_tokens, usage.prompt_tokens - 1, 'the prompt was asked before');
+  assert.deepEqual({ ...usage, prompt_tokens_details: 0 }, { ...whole.usage, prompt_tokens_details: 0 });
   assert.equal(finish, 'stop');
   assert.ok(progress >= 1, 'it tells how far it is');
-  assert.ok(pieces > 3, 'what is certain comes before the end');
+  assert.ok(pieces > 1, 'what is certain comes before the end');
 });
 
 test("the client's own accumulation of a stream", async () => {
@@ -174,8 +176,11 @@ test('errors are the ones the client has classes for', async () => {
   assert.equal(wrong.param, 'temperature');
   assert.match(wrong.message, /from 0 to 2/);
   assert.ok((await create({ model: 'gpt-4o' })) instanceof OpenAI.NotFoundError);
-  assert.equal((await create({ tools: [{ type: 'function', function: { name: 'f' } }] })).code, 'unsupported_parameter');
-  assert.equal((await create({ response_format: { type: 'json_object' } })).param, 'response_format');
+  assert.equal((await create({ functions: [{ name: 'f' }] })).code, 'unsupported_parameter');
+  assert.equal((await create({ tools: [{ type: 'web_search' }] })).param, 'tools[0].type');
+  assert.equal((await create({ response_format: { type: 'xml' } })).param, 'response_format.type');
+  assert.equal((await create({ grammar: 'root ::= (' })).param, 'grammar');
+  assert.equal((await create({ tool_choice: 'required' })).param, 'tool_choice');
   const image = [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'data:' } }] }];
   assert.match((await create({ messages: image })).message, /image_url/);
   assert.equal((await create({ messages: Array(9).fill(messages[0]) })).status, 400);

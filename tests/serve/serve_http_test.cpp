@@ -241,13 +241,15 @@ TEST(HttpServer, LongPromptsHoldUpNobody) {
   EXPECT_EQ(two.response().status, 400);
 }
 
-TEST(HttpServer, MoreConnectionsThanAllowedAreToldSo) {
+TEST(HttpServer, MoreConnectionsThanAllowedAreToldSoWhenAllAreAtWork) {
   ServiceOptions options;
   options.limits.connections = 2;
-  Server server(ScriptedService::random(3), options);
+  Server server(endless, options);
+  slow_down(server);
   RawClient one(server.port()), two(server.port());
-  EXPECT_EQ(one.ask(http_get("/health")).status, 200);
-  EXPECT_EQ(two.ask(http_get("/health")).status, 200);
+  one.send(http_post(kChat, kQuestion));
+  two.send(http_post(kChat, kQuestion));
+  wait_until([&] { return server.service().active_runs() == 2; });
   RawClient three(server.port());
   const RawResponse refused = three.response();
   EXPECT_EQ(refused.status, 503);
@@ -271,7 +273,6 @@ TEST(HttpServer, AClientThatLeavesFreesItsBranches) {
   for (const char* question : {kQuestion, kStreamed}) {
     leave(question, [](RawClient& client) { client.close(); });
     leave(question, [](RawClient& client) { client.reset(); });
-    leave(question, [](RawClient& client) { client.end_sending(); });
     // Although it has sent another request before.
     leave(question, [](RawClient& client) {
       client.send(http_get("/health"));
@@ -280,6 +281,30 @@ TEST(HttpServer, AClientThatLeavesFreesItsBranches) {
   }
   wait_until([&] { return server.http.connections() == 0; });
   EXPECT_EQ(RawClient(server.port()).ask(http_get("/health")).status, 200);
+}
+
+// A client that closes its side has said all it wants to say, and waits.
+TEST(HttpServer, AClientThatOnlyEndsItsSideIsAnswered) {
+  Server server(ScriptedService::random(3));
+  slow_down(server);
+  for (const char* question : {kQuestion, kStreamed}) {
+    RawClient client(server.port());
+    client.send(http_post(kChat, question));
+    client.end_sending();
+    const std::string all = client.receive_all();
+    EXPECT_NE(all.find("HTTP/1.1 200 OK"), std::string::npos) << all;
+    EXPECT_NE(all.find("\"finish_reason\":\"stop\""), std::string::npos) << all;
+  }
+  // HTTP/1.0 knows no way to ask whether it is still there, and proxies that speak it close when their client goes.
+  Server endless_one(endless);
+  slow_down(endless_one);
+  RawClient old(endless_one.port());
+  std::string request = http_post(kChat, kQuestion);
+  request.replace(request.find("HTTP/1.1"), 8, "HTTP/1.0");
+  old.send(request);
+  wait_until([&] { return endless_one.service().active_runs() == 1; });
+  old.end_sending();
+  wait_until([&] { return endless_one.service().active_runs() == 0; });
 }
 
 TEST(HttpServer, DrainingFinishesWhatRunsAndEndsTheRest) {
@@ -360,7 +385,6 @@ TEST(HttpServer, SurvivesMalformedRequests) {
           break;
       }
     }
-    // Who has ended its side has gone, as far as the server knows: what it asks for may not be answered.
     for (const bool ended : {true, false}) {
       RawClient client(server.port());
       client.send(bytes);

@@ -22,7 +22,9 @@ Limits small_limits() {
 CompletionRequest read(const std::string& body, bool chat = true) {
   const Limits limits = small_limits();
   const nlohmann::json json = parse_body(body, limits);
-  return chat ? read_chat_request(json, DecodingOptions{}, limits) : read_text_request(json, DecodingOptions{}, limits);
+  const auto ordered = nlohmann::ordered_json::parse(body);
+  return chat ? read_chat_request(json, DecodingOptions{}, limits, ordered)
+              : read_text_request(json, DecodingOptions{}, limits, ordered);
 }
 
 CompletionRequest read_with(const std::string& fields) {
@@ -109,8 +111,8 @@ TEST(CompletionRequest, WhatIsSaidMoreCloselyComesFirst) {
 TEST(CompletionRequest, ErrorsNameTheFieldTheValueAndWhatWouldBeRight) {
   EXPECT_EQ(error_of("{}"), "400 messages: messages is missing: it must be a list");
   EXPECT_EQ(error_of(R"({"messages":[]})"), "400 messages: messages is a list of 0: it must have from 1 to 3 messages");
-  EXPECT_EQ(error_with(R"("max_tokens":-1)"),
-            "400 max_tokens: max_tokens is -1: it must be a whole number from 1 to 100");
+  EXPECT_EQ(error_with(R"("max_tokens":-2)"),
+            "400 max_tokens: max_tokens is -2: it must be a whole number from 1 to 100");
   EXPECT_EQ(error_with(R"("max_tokens":101)"),
             "400 max_tokens: max_tokens is 101: it must be a whole number from 1 to 100");
   EXPECT_EQ(error_with(R"("temperature":"hot")"),
@@ -122,6 +124,77 @@ TEST(CompletionRequest, ErrorsNameTheFieldTheValueAndWhatWouldBeRight) {
             "400 dts.max_branches: dts.max_branches is 33: it must be a whole number from 1 to 32");
 }
 
+TEST(CompletionRequest, ToolsAndMessagesThatSpeakOfThem) {
+  const auto request = read(R"({"messages":[
+      {"role":"user","content":"hi"},
+      {"role":"assistant","content":null,"tool_calls":[
+        {"id":"c1","type":"function","function":{"name":"add","arguments":"{\"b\": 1, \"a\": 2}"}}]},
+      {"role":"tool","tool_call_id":"c1","content":[{"type":"text","text":"3"}]}],
+    "tools":[{"type":"function","function":{"name":"add","description":"d",
+              "parameters":{"type":"object","properties":{"z":{},"a":{}}}}}],
+    "tool_choice":{"type":"function","function":{"name":"add"}},"parallel_tool_calls":false})");
+  ASSERT_EQ(request.messages.size(), 3U);
+  ASSERT_EQ(request.messages[1].tool_calls.size(), 1U);
+  EXPECT_EQ(request.messages[1].tool_calls[0].arguments, R"({"b":1,"a":2})");
+  EXPECT_EQ(request.messages[2].role, "tool");
+  EXPECT_EQ(request.messages[2].content, "3");
+  EXPECT_EQ(request.messages[2].name, "add");
+  EXPECT_TRUE(request.tools.shown());
+  EXPECT_EQ(request.tools.choice, ToolsAsked::Choice::kRequired);
+  EXPECT_EQ(request.tools.only, "add");
+  EXPECT_FALSE(request.tools.parallel);
+  EXPECT_NE(request.tools.list.dump().find(R"({"z":{},"a":{}})"), std::string::npos) << "in the order they came in";
+
+  EXPECT_FALSE(
+      read_with(R"("tools":[{"type":"function","function":{"name":"f"}}],"tool_choice":"none")").tools.shown());
+  for (const char* fields :
+       {R"("tools":[{"type":"function"}])", R"("tools":[{"type":"web_search"}])", R"("tools":7)",
+        R"("tools":[{"function":{"name":"a b"}}])", R"("tool_choice":"required")", R"("tool_choice":"maybe")",
+        R"("tools":[{"function":{"name":"f"}}],"tool_choice":{"function":{"name":"g"}})",
+        R"("tools":[{"function":{"name":"f"}}],"tool_choice":{"type":"allowed_tools"})",
+        R"("parallel_tool_calls":"no")"}) {
+    EXPECT_EQ(error_with(fields).substr(0, 4), "400 ") << fields;
+  }
+}
+
+TEST(CompletionRequest, TheAnswersFormat) {
+  EXPECT_EQ(read_with(R"("response_format":{"type":"text"})").format.kind, AnswerFormat::Kind::kFree);
+  EXPECT_EQ(read_with(R"("response_format":{"type":"json_object"})").format.kind, AnswerFormat::Kind::kJson);
+  const auto format =
+      read_with(
+          R"("response_format":{"type":"json_schema","json_schema":{"name":"n","schema":{"z":1,"a":2},"strict":true}})")
+          .format;
+  EXPECT_EQ(format.schema, R"({"z":1,"a":2})");
+  EXPECT_EQ(read_with(R"("grammar":"root ::= \"x\"")").format.grammar, "root ::= \"x\"");
+  for (const char* fields :
+       {R"("response_format":{"type":"xml"})", R"("response_format":{"type":"json_schema"})",
+        R"("response_format":"json")", R"("grammar":7)", R"("grammar":"x","response_format":{"type":"json_object"})"}) {
+    EXPECT_EQ(error_with(fields).substr(0, 4), "400 ") << fields;
+  }
+}
+
+TEST(CompletionRequest, PenaltiesBiasesAndTemplateVariables) {
+  const Penalties penalties =
+      read_with(
+          R"("presence_penalty":0.5,"frequency_penalty":-1,"repetition_penalty":1.1,"logit_bias":{"5":-100,"7":2})")
+          .penalties;
+  EXPECT_FLOAT_EQ(penalties.presence, 0.5F);
+  EXPECT_FLOAT_EQ(penalties.frequency, -1.0F);
+  EXPECT_FLOAT_EQ(penalties.repetition, 1.1F);
+  EXPECT_EQ(penalties.biases, (std::map<Token, float>{{5, -100.0F}, {7, 2.0F}}));
+  EXPECT_TRUE(read_with(R"("presence_penalty":0,"repeat_penalty":1,"logit_bias":{})").penalties.none());
+  EXPECT_EQ(read_with(R"("reasoning_effort":"low")").template_variables, R"({"reasoning_effort":"low"})");
+  EXPECT_EQ(read_with(R"("chat_template_kwargs":{"enable_thinking":false})").template_variables,
+            R"({"enable_thinking":false})");
+  EXPECT_EQ(read_with(R"("enable_thinking":true)").template_variables, R"({"enable_thinking":true})");
+  EXPECT_EQ(read_with(R"("seed":1)").template_variables, "");
+  for (const char* fields :
+       {R"("presence_penalty":3)", R"("repetition_penalty":0)", R"("logit_bias":{"x":1})", R"("logit_bias":{"1":101})",
+        R"("logit_bias":[1])", R"("reasoning_effort":"huge")", R"("chat_template_kwargs":7)"}) {
+    EXPECT_EQ(error_with(fields).substr(0, 4), "400 ") << fields;
+  }
+}
+
 TEST(CompletionRequest, AWindowIsNoLongerThanATrajectory) {
   EXPECT_EQ(error_with(R"("dts":{"method":"deepconf-low","window":2147483647})"),
             "400 dts.window: dts.window is 2147483647: it must be a whole number from 1 to 100");
@@ -129,26 +202,106 @@ TEST(CompletionRequest, AWindowIsNoLongerThanATrajectory) {
   limits.context = 4096;  // of an engine; a trajectory has no limit of its own
   const nlohmann::json body = nlohmann::json::parse(
       R"({"messages":[{"role":"user","content":"hi"}],"dts":{"method":"deepconf-low","window":4097}})");
-  EXPECT_THROW(read_chat_request(body, {}, limits), ApiError);
+  EXPECT_THROW(read_chat_request(body, {}, limits, nlohmann::ordered_json(body)), ApiError);
   // The server's own gives way to a client's budget.
   DecodingOptions defaults;
   defaults.numbers.window = 1000;
   const nlohmann::json shorter =
       nlohmann::json::parse(R"({"messages":[{"role":"user","content":"hi"}],"max_tokens":50})");
-  EXPECT_EQ(read_chat_request(shorter, defaults, limits).decoding.numbers.window, 50);
+  EXPECT_EQ(read_chat_request(shorter, defaults, limits, nlohmann::ordered_json(shorter)).decoding.numbers.window, 50);
+}
+
+// Each changes what is generated: refused by its name, unless it says what is done anyway.
+TEST(CompletionRequest, NothingThatChangesTheMeaningIsIgnored) {
+  for (const char* field : {R"("min_tokens":5)",
+                            R"("ignore_eos":true)",
+                            R"("stop_token_ids":[1])",
+                            R"("bad_words":["x"])",
+                            R"("guided_json":{"type":"object"})",
+                            R"("guided_regex":"x+")",
+                            R"("guided_choice":["a","b"])",
+                            R"("guided_grammar":"root ::= x")",
+                            R"("structured_outputs":{"json":{"a":1}})",
+                            R"("continue_final_message":true)",
+                            R"("truncate_prompt_tokens":10)",
+                            R"("length_penalty":1.2)",
+                            R"("use_beam_search":true)",
+                            R"("add_generation_prompt":false)",
+                            R"("include_stop_str_in_output":true)",
+                            R"("typical_p":0.9)",
+                            R"("samplers":["top_k"])",
+                            R"("allowed_token_ids":[3])",
+                            R"("chat_template":"{{ 1 }}")",
+                            R"("echo":true)",
+                            R"("functions":[{"name":"f"}])",
+                            R"("verbosity":"low")",
+                            R"("echo":1)"}) {
+    const std::string error = error_with(field);
+    const std::string name(field + 1, std::string_view(field).find('"', 1) - 1);
+    EXPECT_TRUE(error.starts_with("400 " + name + ": " + name + " is not supported: ")) << error;
+  }
+  EXPECT_NO_THROW(read_with(
+      R"("min_tokens":0,"ignore_eos":false,"stop_token_ids":[],"bad_words":null,"guided_json":null,"length_penalty":1.0,
+      "use_beam_search":false,"add_generation_prompt":true,"typical_p":1,"echo":false,"n_probs":0,"verbosity":"medium")"));
+  // Known to change nothing.
+  EXPECT_NO_THROW(read_with(
+      R"("user":"u","metadata":{},"store":false,"service_tier":"auto","safety_identifier":"s","prompt_cache_key":"k",
+      "parallel_tool_calls":true,"cache_prompt":true,"id_slot":1,"priority":0,"request_id":"r","prediction":{"a":1})"));
+}
+
+// It might change the meaning.
+TEST(CompletionRequest, WhatNobodyKnowsIsRefusedByItsName) {
+  for (const char* name : {"max_new_tokens", "temprature", "guided_magic", "messages\\u0000", ""}) {
+    const std::string error = error_with("\"" + std::string(name) + "\":1");
+    EXPECT_TRUE(error.starts_with("400 ") && error.find(" is unknown: ") != std::string::npos) << error;
+  }
+  EXPECT_NO_THROW(read_with(R"("max_new_tokens":null)"));
+  EXPECT_EQ(read_with(R"("n_predict":20)").decoding.max_tokens, 20);
+  // How far penalties look back matters where there are some.
+  EXPECT_NO_THROW(read_with(R"("repeat_last_n":64,"repeat_penalty":1.0)"));
+  EXPECT_NO_THROW(read_with(R"("repeat_last_n":-1,"repeat_penalty":1.1)"));
+  EXPECT_EQ(error_with(R"("repeat_last_n":64,"repeat_penalty":1.1)").substr(0, 17), "400 repeat_last_n");
+}
+
+TEST(CompletionRequest, TakesWhatClientsCommonlySend) {
+  std::string stops = R"("stop":["a")";
+  for (int i = 1; i < 64; ++i) stops += R"(,"b")";
+  EXPECT_EQ(read_with(stops + "]").stop.size(), 64U);
+  EXPECT_EQ(error_with(stops + R"(,"c"])").substr(0, 4), "400 ");
+  EXPECT_EQ(read_with(R"("max_tokens":-1)").decoding.max_tokens, std::nullopt);
+  EXPECT_EQ(read_with(R"("max_completion_tokens":-1)").decoding.max_tokens, std::nullopt);
+  EXPECT_EQ(read_with(R"("max_tokens":20.0,"n":2.0,"top_k":5.0)").decoding.max_tokens, 20);
+  EXPECT_EQ(error_with(R"("max_tokens":20.5)").substr(0, 4), "400 ");
+  EXPECT_EQ(error_with(R"("max_tokens":1e300)").substr(0, 4), "400 ");
+  EXPECT_FALSE(read_with(R"("logprobs":false,"top_logprobs":0)").logprobs);
+  EXPECT_EQ(error_with(R"("logprobs":false,"top_logprobs":2)").substr(0, 4), "400 ");
+}
+
+TEST(CompletionRequest, AKeyIsAllOfItsBytes) {
+  EXPECT_EQ(error_with(R"("dts":{"votes\u0000":3})").substr(0, 4), "400 ");
+  EXPECT_EQ(error_with(R"("dts":{"votes\u0000x":3})").substr(0, 4), "400 ");
+}
+
+// Arguments of an earlier call come as text: deep ones must not be written out again.
+TEST(CompletionRequest, DeepArgumentsAreRefused) {
+  const std::string deep = R"({\"a\":)" + std::string(200'000, '[') + std::string(200'000, ']') + "}";
+  const std::string body =
+      R"({"messages":[{"role":"assistant","tool_calls":[{"id":"1","function":{"name":"f","arguments":")" + deep +
+      R"("}}]}]})";
+  const auto json = nlohmann::json::parse(body);
+  EXPECT_THROW(read_chat_request(json, {}, {}, nlohmann::ordered_json::parse(body)), ApiError);
 }
 
 TEST(CompletionRequest, RefusesWhatItCannotHonour) {
   for (const char* fields :
-       {R"("tools":[{"type":"function"}])", R"("functions":[{}])", R"("response_format":{"type":"json_object"})",
-        R"("logit_bias":{"5":1})", R"("presence_penalty":0.5)", R"("frequency_penalty":-1)",
-        R"("modalities":["audio"])", R"("grammar":"root ::= x")", R"("repeat_penalty":1.1)",
-        R"("chat_template_kwargs":{"enable_thinking":false})"}) {
+       {R"("functions":[{}])", R"("modalities":["audio"])", R"("web_search_options":{"a":1})", R"("mirostat":2)"}) {
     EXPECT_NE(error_with(fields).find("is not supported"), std::string::npos) << fields;
   }
   for (const char* body :
        {R"({"messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"x"}}]}]})",
-        R"({"messages":[{"role":"tool","content":"x"}]})", R"({"messages":[{"role":"user","content":7}]})",
+        R"({"messages":[{"role":"function","content":"x"}]})", R"({"messages":[{"role":"user","content":7}]})",
+        R"({"messages":[{"role":"tool"}]})", R"({"messages":[{"role":"user","content":"x","tool_calls":[{}]}]})",
+        R"({"messages":[{"role":"assistant","tool_calls":[{"function":{"name":"f","arguments":"[1]"}}]}]})",
         R"({"messages":[{"role":"assistant","content":"","tool_calls":[{}]}]})", R"({"messages":[7]})",
         R"({"messages":{"role":"user"}})", R"({"messages":[{"role":"user"}]})"}) {
     EXPECT_EQ(error_of(body).substr(0, 12), "400 messages") << body;
@@ -163,7 +316,6 @@ TEST(CompletionRequest, RefusesWhatItCannotHonour) {
                              R"("stream_options":{"include_usage":true})",
                              R"("top_logprobs":2)",
                              R"("logprobs":true,"top_logprobs":21)",
-                             R"("stop":["a","b","c","d","e"])",
                              R"("best_of":3)",
                              R"("dts":[])",
                              R"("dts":{"branch-k":2})",

@@ -119,6 +119,8 @@ TEST(Service, AStreamIsTheSameTextForEveryMethod) {
       EXPECT_EQ(results[i]["votes"], choice["dts"]["votes"]) << method.name;
       EXPECT_EQ(results[i]["seed"], 5 + i);
     }
+    EXPECT_EQ(usage["prompt_tokens_details"]["cached_tokens"], usage["prompt_tokens"].get<int>() - 1) << "asked before";
+    usage["prompt_tokens_details"] = whole["usage"]["prompt_tokens_details"];
     EXPECT_EQ(usage, whole["usage"]) << method.name;
     // Choice 1 is what the next seed gives alone.
     const std::string next =

@@ -18,6 +18,8 @@
 #include <utility>
 #include <vector>
 
+#include "support/temporary_directory.h"
+
 namespace dts::test {
 
 struct CliResult {
@@ -140,27 +142,5 @@ class CliProcess {
 inline CliResult run_cli(const std::vector<std::string>& arguments, const CliOptions& options = {}) {
   return CliProcess(arguments, options).wait();
 }
-
-// A directory that goes with its content.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    std::string name = (std::filesystem::temp_directory_path() / "dts-test-XXXXXX").string();
-    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("no temporary directory");
-    path_ = name;
-  }
-  ~TemporaryDirectory() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-
-  std::string file(const std::string& name) const { return (path_ / name).string(); }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 }  // namespace dts::test

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "dts/error.h"
+#include "support/temporary_directory.h"
 
 namespace dts::eval::test {
 
@@ -42,26 +43,5 @@ inline std::filesystem::path data_file(const std::string& name) {
   return std::filesystem::path(DTS_TEST_DATA_DIR) / name;
 }
 
-// A directory that goes with the test.
-class TemporaryDirectory {
- public:
-  TemporaryDirectory() {
-    std::string pattern = (std::filesystem::temp_directory_path() / "dts-test-XXXXXX").string();
-    EXPECT_NE(mkdtemp(pattern.data()), nullptr);
-    path_ = pattern;
-  }
-  ~TemporaryDirectory() { std::filesystem::remove_all(path_); }
-  TemporaryDirectory(const TemporaryDirectory&) = delete;
-  TemporaryDirectory& operator=(const TemporaryDirectory&) = delete;
-
-  std::filesystem::path write(const std::string& name, const std::string& content) const {
-    std::ofstream(path_ / name, std::ios::binary) << content;
-    return path_ / name;
-  }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
+using dts::test::TemporaryDirectory;
 }  // namespace dts::eval::test

@@ -146,10 +146,13 @@ ReferenceResult reference_search(const LogitsScript& script, const std::vector<T
   const auto window =
       static_cast<std::size_t>(retire.window > 0 ? retire.window : std::min(2048, std::max(1, options.max_tokens / 8)));
   const auto weight_of = [&](const Trajectory& trajectory) {
-    if (bar && trajectory.warmup && lowest_window(trajectory.confidences, window) < *bar) return 0.0;
+    const double lowest = lowest_window(trajectory.confidences, window);
+    if (bar && !trajectory.warmup && close(lowest, *bar, 1e-4)) result.fragile = true;
+    if (bar && lowest < *bar) return 0.0;
     return method.select == SelectRule::kWeightedMajority ? lowest_window(trajectory.confidences, window) : 1.0;
   };
   bool reached_cap = false;
+  std::map<std::string, std::string> written_as;  // an answer -> how its class is spelled
 
   while (result.reason == StopReason::kRunning) {
     ++result.steps;
@@ -172,7 +175,18 @@ ReferenceResult reference_search(const LogitsScript& script, const std::vector<T
       }
       if (ended) {
         result.finished.push_back(trajectory.tokens);
-        result.answers.push_back(text.answer_of(trajectory.tokens));
+        // As the first before it that means the same has it; of those only the ones that stand for themselves.
+        std::string answer = text.answer_of(trajectory.tokens);
+        for (const std::string& earlier : result.answers) {
+          if (answer.empty() || written_as.count(answer) > 0) break;
+          if (earlier.empty()) continue;
+          if (earlier == answer || (text.same_answer && text.same_answer(earlier, answer))) {
+            written_as[answer] = earlier;
+            break;
+          }
+        }
+        if (!answer.empty()) answer = written_as.try_emplace(answer, answer).first->second;
+        result.answers.push_back(answer);
         finished.push_back(trajectory);
         result.leaves.push_back({trajectory.tokens, SegmentState::kFinished});
       } else if (full) {
@@ -200,6 +214,7 @@ ReferenceResult reference_search(const LogitsScript& script, const std::vector<T
       const std::vector<double> p1 = softmax(logits, 1.0);
       const std::uint64_t position = branch.tokens.size();
 
+      const std::vector<Token> best = ranking(logits);
       int children = 0;
       if (method.branch.enabled) {
         if (close(entropy, method.branch.tau_h, 1e-4) || close(varentropy, method.branch.tau_v, 1e-3)) {
@@ -209,9 +224,18 @@ ReferenceResult reference_search(const LogitsScript& script, const std::vector<T
           children = std::min(method.branch.k, method.branch.max_branches - taken + 1);
           if (children < 2 && method.branch.k > 1) children = 0;
           if (reached_cap && method.branch.freeze == Freeze::kPermanent && method.branch.k > 1) children = 0;
+          // Of the K, those probable enough; with only one of them there is nothing to decide.
+          int worthy = 1;
+          for (int i = 1; i < std::min(method.branch.k, n_vocab); ++i) {
+            const double share =
+                p1[static_cast<std::size_t>(best[static_cast<std::size_t>(i)])] / p1[static_cast<std::size_t>(best[0])];
+            if (method.branch.min_p > 0 && close(share, method.branch.min_p, 1e-5)) result.fragile = true;
+            if (share >= method.branch.min_p) ++worthy;
+          }
+          children = std::min(children, worthy);
+          if (children == 1 && method.branch.k > 1) children = 0;
         }
       }
-      const std::vector<Token> best = ranking(logits);
       const auto grown = [&](Token token, PathKey key) {
         Trajectory longer = branch;
         longer.tokens.push_back(token);
@@ -296,11 +320,11 @@ ReferenceResult reference_search(const LogitsScript& script, const std::vector<T
   if (result.finished.empty()) return result;
   result.winner = 0;
   const auto n_tokens = [&](std::size_t i) { return static_cast<double>(finished[i].tokens.size()); };
-  if (method.select == SelectRule::kMaxMeanLogprob || method.select == SelectRule::kMaxConfidence) {
+  if (method.select == SelectRule::kMaxLogprob || method.select == SelectRule::kMaxConfidence) {
     const auto score = [&](std::size_t i) {
       return method.select == SelectRule::kMaxConfidence
                  ? mean_of(finished[i].confidences, 0, finished[i].confidences.size())
-                 : finished[i].logprob / n_tokens(i);
+                 : finished[i].logprob / std::pow((5 + n_tokens(i)) / 6, method.length_alpha);
     };
     for (std::size_t i = 1; i < finished.size(); ++i) {
       const double gain = score(i) - score(*result.winner);
@@ -329,6 +353,7 @@ ReferenceResult reference_search(const LogitsScript& script, const std::vector<T
       if (!found || n_tokens(i) < n_tokens(*result.winner)) result.winner = i;
       found = true;
     }
+    if (!found && method.select == SelectRule::kWeightedMajority) result.winner.reset();
   }
   return result;
 }

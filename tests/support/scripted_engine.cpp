@@ -12,7 +12,7 @@
 namespace dts {
 
 ScriptedEngine::ScriptedEngine(const ScriptedEngineOptions& options, LogitsScript script)
-    : script_(std::move(script)), predictor_(options.threads) {
+    : script_(std::move(script)), predictor_(options.threads), cuts_matter_(options.cuts_matter) {
   info_.name = "scripted";
   info_.n_vocab = options.n_vocab;
   info_.context_length = options.context_length;
@@ -22,21 +22,42 @@ ScriptedEngine::ScriptedEngine(const ScriptedEngineOptions& options, LogitsScrip
   info_.capabilities = options.capabilities;
 }
 
-BranchId ScriptedEngine::add(std::vector<Token> tokens) {
+class ScriptedEngine::Kept final : public KeptBranch {
+ public:
+  explicit Kept(Branch kept) : branch(std::move(kept)) {}
+  int tokens() const override { return static_cast<int>(branch.tokens.size()); }
+  std::int64_t bytes() const override { return static_cast<std::int64_t>(branch.tokens.size() * sizeof(Token)); }
+
+  Branch branch;
+};
+
+std::unique_ptr<KeptBranch> ScriptedEngine::keep(BranchId branch) { return std::make_unique<Kept>(find(branch)); }
+
+BranchId ScriptedEngine::reopen(KeptBranch& kept, int tokens) {
+  Branch branch = dynamic_cast<Kept&>(kept).branch;
+  const auto n = static_cast<std::size_t>(tokens);
+  if (tokens < 1 || n > branch.tokens.size()) throw Error("scripted engine: more tokens than were kept");
+  branch.tokens.resize(n);
+  std::erase_if(branch.cuts, [&](std::size_t cut) { return cut > n; });
+  if (branch.cuts.empty() || branch.cuts.back() != n) throw Error("scripted engine: no stretch ended there");
+  return add(std::move(branch));
+}
+
+BranchId ScriptedEngine::add(Branch branch) {
   if (open_branches() >= info_.max_branches) throw Error("scripted engine: more branches than max_branches");
-  branches_.emplace(next_, std::move(tokens));
+  branches_.emplace(next_, std::move(branch));
   peak_ = std::max(peak_, open_branches());
   return next_++;
 }
 
-std::vector<Token>& ScriptedEngine::find(BranchId branch) {
+ScriptedEngine::Branch& ScriptedEngine::find(BranchId branch) {
   const auto found = branches_.find(branch);
   if (found == branches_.end()) throw Error("scripted engine: branch " + std::to_string(branch) + " is not open");
   return found->second;
 }
 
 const std::vector<Token>& ScriptedEngine::tokens(BranchId branch) const {
-  return const_cast<ScriptedEngine*>(this)->find(branch);
+  return const_cast<ScriptedEngine*>(this)->find(branch).tokens;
 }
 
 BranchId ScriptedEngine::open() { return add({}); }
@@ -62,12 +83,23 @@ void ScriptedEngine::step(std::span<const Feed> feeds, std::span<Prediction> out
     if (feed.tokens.size() > static_cast<std::size_t>(info_.prefill_chunk)) {
       throw Error("scripted engine: chunk too long");
     }
-    std::vector<Token>& held = find(feed.branch);
+    Branch& branch = find(feed.branch);
+    std::vector<Token>& held = branch.tokens;
     held.insert(held.end(), feed.tokens.begin(), feed.tokens.end());
     if (held.size() > static_cast<std::size_t>(info_.context_length)) throw Error("scripted engine: context is full");
-    if (feed.spec == nullptr) continue;
+    if (feed.spec == nullptr) {
+      branch.cuts.push_back(held.size());
+      prompt_tokens_fed_ += static_cast<int>(feed.tokens.size());
+      continue;
+    }
     const std::span<float> row = std::span(logits_).subspan(i * n_vocab, n_vocab);
     script_(held, row);
+    if (cuts_matter_) {
+      std::uint64_t key = 1;
+      for (const std::size_t cut : branch.cuts) key = child_key(key, cut, 1);
+      for (std::size_t t = 0; t < n_vocab; ++t) row[t] += static_cast<float>(to_unit(draw_bits(key, t)));
+    }
+    if (feed.filter != nullptr) feed.filter->apply(row);
     rows_.push_back({row, feed.draw, feed.spec, &out[i]});
   }
   predictor_.predict(rows_);

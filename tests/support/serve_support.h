@@ -30,7 +30,10 @@ class PieceVocabulary final : public Vocabulary {
 
   int size() const override { return static_cast<int>(pieces_.size()); }
   Token end() const { return size() - 1; }
-  std::string piece(Token token, bool /*special*/) const override { return pieces_[static_cast<std::size_t>(token)]; }
+  std::string piece(Token token, bool /*special*/) const override {
+    if (before_piece) before_piece(token);
+    return pieces_[static_cast<std::size_t>(token)];
+  }
   bool is_end(Token token) const override { return token == end(); }
   std::size_t longest_piece() const override {
     std::size_t longest = 1;
@@ -52,7 +55,8 @@ class PieceVocabulary final : public Vocabulary {
     return prompt;
   }
 
-  std::function<void()> before_tokenize;  // on whatever thread tokenizes
+  std::function<void()> before_tokenize;    // on whatever thread tokenizes
+  std::function<void(Token)> before_piece;  // the same
 
  private:
   std::vector<std::string> pieces_;

@@ -101,6 +101,28 @@ jinja::value string_value(const std::string& text, bool from_message = false) {
   return value;
 }
 
+jinja::value json_value(const std::string& json) {
+  jinja::context context;
+  jinja::global_from_json(context, common_json::object({{"value", common_json::parse(json)}}), /*mark_input=*/true);
+  return context.get_val("value");
+}
+
+jinja::value tool_calls_value(std::span<const ToolCall> calls, bool object_arguments) {
+  auto list = jinja::mk_val<jinja::value_array>();
+  for (const ToolCall& call : calls) {
+    auto function = jinja::mk_val<jinja::value_object>();
+    function->insert("name", string_value(call.name, /*from_message=*/true));
+    function->insert("arguments", object_arguments ? json_value(call.arguments)
+                                                   : jinja::value(string_value(call.arguments, /*from_message=*/true)));
+    auto entry = jinja::mk_val<jinja::value_object>();
+    entry->insert("id", string_value(call.id, /*from_message=*/true));
+    entry->insert("type", string_value("function"));
+    entry->insert("function", function);
+    list->push_back(entry);
+  }
+  return list;
+}
+
 }  // namespace
 
 struct [[gnu::visibility("hidden")]] ChatTemplate::Impl {
@@ -110,6 +132,8 @@ struct [[gnu::visibility("hidden")]] ChatTemplate::Impl {
   std::string eos;
   double max_seconds = 0;
   bool typed_content = false;  // the template reads content only as [{"type": "text", "text": ...}]
+  bool tools = false;
+  bool object_arguments = false;  // of calls; else they are text
 };
 
 ChatTemplate::ChatTemplate(const std::string& source, std::string bos, std::string eos, double max_seconds) {
@@ -124,6 +148,8 @@ ChatTemplate::ChatTemplate(const std::string& source, std::string bos, std::stri
     guard(impl->program);
     const TemplateBudget budget(max_seconds);
     const jinja::caps caps = jinja::caps_get(impl->program);
+    impl->tools = caps.supports_tools;
+    impl->object_arguments = caps.supports_object_arguments;
     impl->typed_content = caps.supports_typed_content && !caps.supports_string_content;
   } catch (const Error&) {
     throw;
@@ -141,7 +167,9 @@ ChatTemplate::~ChatTemplate() = default;
 ChatTemplate::ChatTemplate(ChatTemplate&&) noexcept = default;
 ChatTemplate& ChatTemplate::operator=(ChatTemplate&&) noexcept = default;
 
-std::vector<PromptPart> ChatTemplate::render(std::span<const ChatMessage> messages) const {
+bool ChatTemplate::supports_tools() const { return impl_->tools; }
+
+std::vector<PromptPart> ChatTemplate::render(std::span<const ChatMessage> messages, const ChatOptions& options) const {
   std::vector<PromptPart> prompt;
   const TemplateBudget budget(impl_->max_seconds);
   try {
@@ -160,15 +188,28 @@ std::vector<PromptPart> ChatTemplate::render(std::span<const ChatMessage> messag
       } else {
         entry->insert("content", content);
       }
+      if (!message.tool_calls.empty()) {
+        entry->insert("tool_calls", tool_calls_value(message.tool_calls, impl_->object_arguments));
+      }
+      const auto insert = [&](const char* key, const std::string& text) {
+        if (!text.empty()) entry->insert(key, string_value(text, /*from_message=*/true));
+      };
+      insert("tool_call_id", message.tool_call_id);
+      insert("name", message.name);
+      insert("reasoning_content", message.reasoning);
       list->push_back(entry);
     }
 
     jinja::context context(impl_->source);
-    context.set_val("messages", list);
-    context.set_val("bos_token", string_value(impl_->bos));
-    context.set_val("eos_token", string_value(impl_->eos));
     context.set_val("enable_thinking", jinja::mk_val<jinja::value_bool>(true));
     context.set_val("add_generation_prompt", jinja::mk_val<jinja::value_bool>(true));
+    if (!options.variables.empty()) {
+      jinja::global_from_json(context, common_json::parse(options.variables), /*mark_input=*/true);
+    }
+    context.set_val("messages", list);
+    if (!options.tools.empty()) context.set_val("tools", json_value(options.tools));
+    context.set_val("bos_token", string_value(impl_->bos));
+    context.set_val("eos_token", string_value(impl_->eos));
     // llama.cpp's own extras, which some templates ask for.
     context.set_val("datetime", string_value(today("%b %d %Y")));
     context.set_val("date_string", string_value(today("%d %b %Y")));
@@ -182,6 +223,14 @@ std::vector<PromptPart> ChatTemplate::render(std::span<const ChatMessage> messag
     throw Error("the model's chat template cannot render these messages: " + reason(error.what()));
   }
   return prompt;
+}
+
+std::string plain_json(const std::string& json) {
+  try {
+    return common_json::parse(json).dump();
+  } catch (const std::exception& error) {
+    throw Error("not JSON: " + reason(error.what()));
+  }
 }
 
 bool opens_thinking(std::span<const PromptPart> prompt) {

@@ -27,14 +27,20 @@ class ChatTemplate {
   ChatTemplate(ChatTemplate&&) noexcept;
   ChatTemplate& operator=(ChatTemplate&&) noexcept;
 
-  // With a generation prompt, thinking enabled and no tools. Throws dts::Error when the template refuses the
-  // messages, takes too long or calls itself too deeply.
-  std::vector<PromptPart> render(std::span<const ChatMessage> messages) const;
+  // With a generation prompt, and thinking enabled unless a variable says otherwise. Throws dts::Error when the
+  // template refuses the messages, takes too long or calls itself too deeply. What a template makes of tools and of the
+  // arguments of calls is not told apart from what it wrote itself.
+  std::vector<PromptPart> render(std::span<const ChatMessage> messages, const ChatOptions& options = {}) const;
+  // Does it show tools to the model?
+  bool supports_tools() const;
 
  private:
   struct Impl;
   std::unique_ptr<const Impl> impl_;
 };
+
+// The same JSON, written as a template would write it. Throws dts::Error when it is none.
+std::string plain_json(const std::string& json);
 
 // Does the template itself end inside an opened <think>? Looks only at what follows the last message.
 bool opens_thinking(std::span<const PromptPart> prompt);

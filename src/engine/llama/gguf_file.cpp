@@ -143,13 +143,31 @@ bool rounds_alike(ggml_type type) {
 #endif
 }
 
+// Types that llama.cpp decodes into panels where there are eight rows or more.
+bool has_panels(ggml_type type) {
+  switch (type) {
+    case GGML_TYPE_IQ1_S:
+    case GGML_TYPE_IQ1_M:
+    case GGML_TYPE_IQ2_XXS:
+    case GGML_TYPE_IQ2_XS:
+    case GGML_TYPE_IQ2_S:
+    case GGML_TYPE_IQ3_XXS:
+    case GGML_TYPE_IQ3_S:
+    case GGML_TYPE_IQ4_XS:
+      return true;
+    default:
+      return false;
+  }
+}
+
 void classify_weights(const gguf_context* gguf, GgufFacts& facts) {
   for (std::int64_t i = 0; i < gguf_get_n_tensors(gguf); ++i) {
     const ggml_type type = gguf_get_tensor_type(gguf, i);
     const bool matrix = gguf_get_tensor_ne(gguf, i)[1] > 1;
     if (!matrix || rounds_alike(type)) continue;
     facts.lone_row_differs = true;
-    if (ggml_is_quantized(type)) facts.rows_in_fours = true;
+    // Four: what llama.cpp may repack.
+    if (ggml_is_quantized(type)) facts.row_multiple = std::max(facts.row_multiple, has_panels(type) ? 8 : 4);
   }
 }
 
@@ -176,7 +194,10 @@ GgufFacts read_gguf(const std::string& path) {
   }
   check_vocabulary(path, gguf.get(), metadata.text("tokenizer.ggml.model"));
   classify_weights(gguf.get(), facts);
-  if (split) facts.lone_row_differs = facts.rows_in_fours = true;  // the types in the other parts are not known
+  if (split) {  // the types in the other parts are not known
+    facts.lone_row_differs = true;
+    facts.row_multiple = 8;
+  }
   facts.name = metadata.text("general.name");
   facts.description = metadata.text("general.description");
 
@@ -187,6 +208,7 @@ GgufFacts read_gguf(const std::string& path) {
   }
   const std::int64_t embedding = metadata.number(key("embedding_length")).value_or(0);
   const std::int64_t experts = metadata.number(key("expert_count")).value_or(0);
+  facts.experts = experts > 0;
   std::int64_t used_experts = 0;
   for (std::int64_t layer = 0; layer < blocks; ++layer) {
     const auto index = static_cast<std::size_t>(layer);

@@ -22,8 +22,9 @@ struct GgufFacts {
   std::int64_t key_length = 0;        // elements a head
   std::int64_t value_length = 0;
   // How the CPU rounds a product of the weights with one row, with few, or with many:
-  bool lone_row_differs = false;  // a single row is computed by other means than several
-  bool rows_in_fours = false;  // four rows at a time, and those left over by other means: weights llama.cpp may repack
+  bool lone_row_differs = false;          // a single row is computed by other means than several
+  int row_multiple = 1;                   // so many rows at a time, and those left over by other means
+  bool experts = false;                   // how many rows an expert gets depends on all of them
   std::vector<std::int32_t> token_types;  // [n_vocab] llama_token_type; empty when absent
   std::vector<std::int32_t> end_tokens;   // eos, eot and eom as the metadata names them
 };

@@ -30,4 +30,5 @@
 #include <jinja/parser.h>
 #include <jinja/runtime.h>
 #include <jinja/value.h>
+#include <json.h>
 #pragma GCC visibility pop

@@ -38,6 +38,8 @@ class KvStore {
   // After a failed decode for want of cells: makes more. False when there are no more to be had.
   virtual bool make_room() = 0;
   virtual void append(BranchId branch, int tokens) = 0;
+  // Can a branch's KV be saved, and a part of it be had again? Places must be valid.
+  virtual bool can_save() const = 0;
 
   virtual llama_context* context() const = 0;
 };

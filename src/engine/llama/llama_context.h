@@ -44,6 +44,7 @@ struct ContextSettings {
   int least_rows = 1;
   int row_multiple = 1;
   bool batch_invariant = false;  // and so it does not
+  bool lone_rows_alone = false;  // but for a search's only row
 };
 
 class LlamaContext {

@@ -18,6 +18,7 @@
 #include "engine/llama/llama_model.h"
 #include "engine/llama/log.h"
 #include "engine/llama/memory_plan.h"
+#include "engine/llama/sequence_state.h"
 #include "engine/llama/step_runs.h"
 
 namespace dts {
@@ -46,6 +47,18 @@ int choose_threads(const LlamaModel& model, int asked) {
   return static_cast<int>(std::min<std::int64_t>(usable_cores(), worthwhile));
 }
 
+class LlamaKeptBranch final : public KeptBranch {
+ public:
+  explicit LlamaKeptBranch(int tokens) : tokens_(tokens) {}
+  int tokens() const override { return tokens_; }
+  std::int64_t bytes() const override { return static_cast<std::int64_t>(state.size()); }
+
+  SequenceState state;
+
+ private:
+  int tokens_;
+};
+
 constexpr int kAborted = 2;  // llama_decode's code
 
 // What making and starting a graph costs, as bytes that could be read in the time.
@@ -67,6 +80,7 @@ class LlamaEngine final : public Engine {
     unified_ = setup.settings.unified;
     least_rows_ = setup.settings.least_rows;
     row_multiple_ = setup.settings.row_multiple;
+    lone_rows_alone_ = setup.settings.lone_rows_alone;
     // One pool attends to all of its cells anyway; a GPU's attention skips what is masked.
     const bool by_longest = !setup.settings.unified && !impl.on_gpu;
     cutter_ = RunCutter({.evaluation = 1.25 * static_cast<double>(model.info().size_bytes) + kEvaluationBytes,
@@ -78,6 +92,8 @@ class LlamaEngine final : public Engine {
     info_.kind = "llama.cpp";
     info_.kv_tokens = unified_ ? plan.cells : std::int64_t{options.max_branches} * plan.context_length;
     info_.capabilities.batch_invariant = setup.settings.batch_invariant;
+    info_.capabilities.keeps_branches = store_->can_save();
+    info_.capabilities.filters_logits = true;
     info_.n_vocab = n_vocab_;
     info_.context_length = plan.context_length;
     info_.max_branches = options.max_branches;
@@ -107,6 +123,37 @@ class LlamaEngine final : public Engine {
     check_branch(branch);
     const Stopwatch watch(times_.forks);
     store_->release(branch);
+  }
+
+  std::unique_ptr<KeptBranch> keep(BranchId branch) override {
+    check_branch(branch);
+    if (!store_->can_save()) return Engine::keep(branch);
+    prepare(0);
+    const Stopwatch watch(times_.forks);
+    auto kept = std::make_unique<LlamaKeptBranch>(store_->length(branch));
+    kept->state.save(store_->context(), store_->next(branch).sequence);
+    return kept;
+  }
+
+  BranchId reopen(KeptBranch& kept, int tokens) override {
+    auto& own = dynamic_cast<LlamaKeptBranch&>(kept);
+    if (tokens < 1 || tokens > own.tokens()) {
+      throw usage_error(fmt::format("{} tokens of a branch that was kept with {}", tokens, own.tokens()));
+    }
+    check_room();
+    const BranchId branch = store_->open();
+    try {
+      prepare(own.tokens());
+      const Stopwatch watch(times_.forks);
+      const llama_seq_id sequence = store_->next(branch).sequence;
+      own.state.load(store_->context(), sequence);
+      llama_memory_seq_rm(llama_get_memory(store_->context()), sequence, tokens, -1);
+      store_->append(branch, tokens);
+    } catch (...) {
+      store_->release(branch);
+      throw;
+    }
+    return branch;
   }
 
   std::int64_t kv_tokens_of(const Footprint& footprint) const override {
@@ -204,7 +251,14 @@ class LlamaEngine final : public Engine {
   void feed_rows(std::span<const Feed> feeds, std::span<Prediction> out) {
     prepare(1);
     order_.clear();
-    for (std::size_t i = 0; i < feeds.size(); ++i) order_.push_back({store_->next(feeds[i].branch), i});
+    for (std::size_t i = 0; i < feeds.size(); ++i) {
+      const Fed fed{store_->next(feeds[i].branch), i};
+      if (lone_rows_alone_ && is_lone(feeds, i)) {
+        step_run({&fed, 1}, feeds, out, Padding::kNone);
+      } else {
+        order_.push_back(fed);
+      }
+    }
     std::sort(order_.begin(), order_.end(),
               [](const Fed& a, const Fed& b) { return a.place.sequence < b.place.sequence; });
     // An evaluation takes consecutive sequences; there are gaps only when some branches sit out.
@@ -217,6 +271,12 @@ class LlamaEngine final : public Engine {
       step_consecutive(std::span(order_).subspan(begin, end - begin), feeds, out);
       begin = end;
     }
+  }
+
+  // The only row of its search.
+  static bool is_lone(std::span<const Feed> feeds, std::size_t index) {
+    const auto same = [&](const Feed& feed) { return feed.spec == feeds[index].spec; };
+    return std::count_if(feeds.begin(), feeds.end(), same) == 1;
   }
 
   // After an interruption: every branch as it was before the step.
@@ -271,7 +331,10 @@ class LlamaEngine final : public Engine {
     }
   }
 
-  void step_run(std::span<const Fed> run, std::span<const Feed> feeds, std::span<Prediction> out) {
+  enum class Padding { kAsPlanned, kNone };
+
+  void step_run(std::span<const Fed> run, std::span<const Feed> feeds, std::span<Prediction> out,
+                Padding padding = Padding::kAsPlanned) {
     batch_.clear();
     for (const Fed& fed : run) {
       batch_.add(feeds[fed.feed].tokens.front(), fed.place.position, fed.place.sequence, /*output=*/true);
@@ -279,7 +342,8 @@ class LlamaEngine final : public Engine {
     // Fewer rows, or rows left over, would be computed by other means, with another rounding. Padding rows want logits
     // too: the output head is computed for those rows only that do.
     padding_.clear();
-    while (batch_.size() < least_rows_ || batch_.size() % row_multiple_ != 0) {
+    const auto wanting = [&] { return batch_.size() < least_rows_ || batch_.size() % row_multiple_ != 0; };
+    while (padding == Padding::kAsPlanned && wanting()) {
       padding_.push_back(store_->padding(run.back().place.sequence, static_cast<int>(padding_.size())));
       batch_.add(/*token=*/0, padding_.back().position, padding_.back().sequence, /*output=*/true);
     }
@@ -295,12 +359,21 @@ class LlamaEngine final : public Engine {
       const Feed& feed = feeds[run[i].feed];
       const float* logits = llama_get_logits_ith(store_->context(), static_cast<std::int32_t>(i));
       if (logits == nullptr) throw Error("the model returned no logits");
-      rows_.push_back({.logits = {logits, static_cast<std::size_t>(n_vocab_)},
+      rows_.push_back({.logits = filtered(feed, {logits, static_cast<std::size_t>(n_vocab_)}, i),
                        .draw = feed.draw,
                        .spec = feed.spec,
                        .out = &out[run[i].feed]});
     }
     predictor_.predict(rows_);
+  }
+
+  // The logits as the feed's filter leaves them, in place `row` of a buffer.
+  std::span<const float> filtered(const Feed& feed, std::span<const float> logits, std::size_t row) {
+    if (feed.filter == nullptr) return logits;
+    if (filtered_.size() <= row) filtered_.resize(row + 1);
+    filtered_[row].assign(logits.begin(), logits.end());
+    feed.filter->apply(filtered_[row]);
+    return filtered_[row];
   }
 
   int n_vocab_;
@@ -312,6 +385,7 @@ class LlamaEngine final : public Engine {
   bool unified_ = false;
   int least_rows_ = 1;
   int row_multiple_ = 1;
+  bool lone_rows_alone_ = false;
   RunCutter cutter_;
 
   // Reused from step to step.
@@ -322,6 +396,7 @@ class LlamaEngine final : public Engine {
   std::vector<bool> fed_;     // [branches]
   std::vector<int> lengths_;  // [feeds] tokens before the step
   std::vector<LogitsRow> rows_;
+  std::vector<std::vector<float>> filtered_;  // [rows][n_vocab] where a filter changes them
 };
 
 }  // namespace

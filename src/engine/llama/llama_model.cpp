@@ -128,9 +128,10 @@ std::vector<std::pair<std::string, std::string>> engine_settings(const LlamaMode
   return {{"kv_type", options.kv_type == KvType::kF16 ? "f16" : "q8_0"},
           {"kv", options.kv_layout == KvLayout::kStreams ? "streams" : "unified"},
           {"flash_attention", context.flash_attention ? "true" : "false"},
-          {"batch_invariant", context.row_multiple > 1 ? fmt::format("rows in multiples of {}", context.row_multiple)
-                              : context.least_rows > 1 ? fmt::format("at least {} rows", context.least_rows)
-                                                       : "rows as they come"},
+          {"batch_invariant", (context.row_multiple > 1 ? fmt::format("rows in multiples of {}", context.row_multiple)
+                               : context.least_rows > 1 ? fmt::format("at least {} rows", context.least_rows)
+                                                        : "rows as they come") +
+                                  (context.lone_rows_alone ? ", a search's only row alone" : "")},
           {"gpu_layers", !impl.on_gpu ? "none"
                          : all        ? "all"
                                       : fmt::format("{}", impl.gpu_layers)}};
@@ -202,6 +203,7 @@ EnginePlan LlamaModel::plan_engine(const EngineRequest& request) const {
   LlamaEngineOptions options = impl_->engine;
   options.max_branches = request.max_branches;
   options.context_length = request.context_length;
+  options.lone_rows_alone = !request.throughput;
   const MemoryPlan memory = plan_memory(*this, options);
   EnginePlan plan;
   plan.context_length = memory.context_length;

@@ -15,6 +15,9 @@
 
 #include "core/end_names.h"
 #include "dts/error.h"
+#include "engine/llama/grammar_filter.h"
+#include "engine/llama/schema_grammar.h"
+#include "engine/llama/tools_as_text.h"
 
 namespace dts {
 namespace {
@@ -49,6 +52,7 @@ std::vector<bool> find_end_tokens(const llama_vocab* vocab, int size, const Gguf
 constexpr std::size_t kShortText = 2048;        // bytes; any stack will do
 constexpr std::size_t kStackOfByte = 2048;      // measured: 450, optimised
 constexpr std::size_t kStackBelow = 1U << 20U;  // for all that is called above the regex
+constexpr std::size_t kLongestGrammar = std::size_t{64} << 10U;
 constexpr std::size_t kLongestText = std::size_t{8} << 20U;
 // What bounds the memory: a longer run has more tokens than a context holds.
 constexpr std::size_t kLongestRun = std::size_t{256} << 10U;
@@ -125,7 +129,11 @@ LlamaVocabulary::LlamaVocabulary(const llama_model* model, const GgufFacts& fact
       template_source_(llama_model_chat_template(model, nullptr)),
       path_(std::move(path)),
       size_(llama_vocab_n_tokens(vocab_)),
-      ends_(find_end_tokens(vocab_, size_, facts)) {}
+      ends_(find_end_tokens(vocab_, size_, facts)) {
+  for (Token token = 0; token < size_; ++token) {
+    if (ends_[static_cast<std::size_t>(token)]) end_tokens_.push_back(token);
+  }
+}
 
 LlamaVocabulary::~LlamaVocabulary() = default;
 
@@ -221,18 +229,72 @@ const ChatTemplate& LlamaVocabulary::chat_template() const {
   return *template_;
 }
 
-ChatPrompt LlamaVocabulary::chat(std::span<const ChatMessage> messages) const {
-  const std::vector<PromptPart> parts = chat_template().render(messages);
+bool LlamaVocabulary::spells_control(std::string_view text) const {
+  const std::vector<Token> tokens = tokenize(text, /*special=*/true);
+  return std::any_of(tokens.begin(), tokens.end(), [&](Token token) { return is_control(token); });
+}
+
+void LlamaVocabulary::check_unmarked(std::span<const ChatMessage> messages, const ChatOptions& options) const {
+  const auto check = [&](const char* what, const std::string& json) {
+    if (json.empty() || !spells_control(plain_json(json))) return;
+    throw usage_error(fmt::format("{} spell a control token of the model", what));
+  };
+  check("the tools", options.tools);
+  check("the template's variables", options.variables);
+  for (const ChatMessage& message : messages) {
+    for (const ToolCall& call : message.tool_calls) check("the arguments of a tool call", call.arguments);
+  }
+}
+
+ToolFormat LlamaVocabulary::tool_format() const {
+  const std::string_view source = template_source_ == nullptr ? "" : template_source_;
+  const auto has = [&](std::string_view text) { return source.find(text) != std::string_view::npos; };
+  if (has("<|tool_call|>")) return ToolFormat::kPhi4;
+  if (has("<tool_call>")) return ToolFormat::kHermes;
+  if (has("<|start_header_id|>") && has("\"parameters\"")) return ToolFormat::kLlama3;
+  return ToolFormat::kHermes;
+}
+
+std::unique_ptr<LogitsFilter> LlamaVocabulary::grammar_filter(const std::string& gbnf, bool spaced) const {
+  if (gbnf.size() > kLongestGrammar) {
+    throw usage_error(fmt::format("a grammar of {} bytes is too long: {} are the most", gbnf.size(), kLongestGrammar));
+  }
+  std::unique_ptr<LogitsFilter> filter;
+  // The parser recurses into brackets.
+  run_with_stack(kStackBelow + gbnf.size() * kStackOfByte,
+                 [&] { filter = std::make_unique<GrammarFilter>(vocab_, end_tokens_, gbnf, spaced); });
+  return filter;
+}
+
+std::string LlamaVocabulary::grammar_of_schema(const std::string& json_schema) const {
+  if (json_schema.size() > kLongestGrammar) {
+    throw usage_error(
+        fmt::format("a JSON schema of {} bytes is too long: {} are the most", json_schema.size(), kLongestGrammar));
+  }
+  std::string grammar;
+  try {
+    run_with_stack(kStackBelow + json_schema.size() * kStackOfByte, [&] { grammar = schema_grammar(json_schema); });
+  } catch (const std::exception& error) {
+    throw usage_error(fmt::format("the JSON schema has no grammar: {}", error.what()));
+  }
+  return grammar;
+}
+
+ChatPrompt LlamaVocabulary::chat_with(std::span<const ChatMessage> messages, const ChatOptions& options) const {
+  const bool with_tools = !options.tools.empty() || speaks_of_tools(messages);
+  const bool as_text = with_tools && !chat_template().supports_tools();
+  if (!options.plain() || with_tools) check_unmarked(messages, options);
+  const std::vector<PromptPart> parts =
+      as_text ? chat_template().render(with_tools_as_text(messages, options.tools), {{}, options.variables})
+              : chat_template().render(messages, options);
   ChatPrompt prompt;
-  bool spells_control = false;
+  bool spells = false;
   for (const PromptPart& part : parts) {
     prompt.text += part.text;
-    if (!part.from_message || spells_control) continue;
-    const std::vector<Token> tokens = tokenize(part.text, /*special=*/true);
-    spells_control = std::any_of(tokens.begin(), tokens.end(), [&](Token token) { return is_control(token); });
+    if (part.from_message && !spells) spells = spells_control(part.text);
   }
   prompt.opens_thinking = opens_thinking(parts);
-  if (!spells_control) {
+  if (!spells) {
     prompt.tokens = tokenize_prompt(prompt.text);
     return prompt;
   }

@@ -30,10 +30,17 @@ class LlamaVocabulary final : public Vocabulary {
   std::vector<Token> tokenize_prompt(std::string_view text) const override;
   bool is_end(Token token) const override;
   std::size_t longest_piece() const override;
-  ChatPrompt chat(std::span<const ChatMessage> messages) const override;
+  ChatPrompt chat(std::span<const ChatMessage> messages) const override { return chat_with(messages, {}); }
+  ChatPrompt chat_with(std::span<const ChatMessage> messages, const ChatOptions& options) const override;
+  ToolFormat tool_format() const override;
+  std::unique_ptr<LogitsFilter> grammar_filter(const std::string& gbnf, bool spaced) const override;
+  std::string grammar_of_schema(const std::string& json_schema) const override;
 
  private:
   bool is_control(Token token) const;
+  bool spells_control(std::string_view text) const;
+  // What a template makes of these cannot be told from what it wrote itself.
+  void check_unmarked(std::span<const ChatMessage> messages, const ChatOptions& options) const;
   void add_bos(std::vector<Token>& tokens) const;
   const ChatTemplate& chat_template() const;
 
@@ -41,7 +48,8 @@ class LlamaVocabulary final : public Vocabulary {
   const char* template_source_;  // null: the model has none; owned by the model
   std::string path_;
   int size_ = 0;
-  std::vector<bool> ends_;  // [size_]
+  std::vector<bool> ends_;         // [size_]
+  std::vector<Token> end_tokens_;  // the same as a list
   mutable std::once_flag measured_;
   mutable std::size_t longest_piece_ = 0;  // bytes, once measured_
   mutable std::mutex template_mutex_;

@@ -25,6 +25,8 @@ int first_cells(bool on_gpu) { return on_gpu ? 4096 : 512; }
 
 std::int64_t round_up(std::int64_t tokens) { return (tokens + kCellQuantum - 1) / kCellQuantum * kCellQuantum; }
 
+constexpr int kMostSequences = 256;  // of llama.cpp
+
 // Streams above those of the branches, for padding.
 int spare_streams(const ContextSettings& settings) { return std::max(1, settings.least_rows - 1); }
 
@@ -212,13 +214,20 @@ ContextSettings context_settings(const LlamaModelImpl& model, const LlamaEngineO
   const bool automatic = model.on_gpu || quantised || settings.unified;
   settings.flash_attention =
       options.flash_attention == Toggle::kAuto ? automatic : options.flash_attention == Toggle::kOn;
-  const bool automatic_padding = !model.on_gpu && !settings.unified;
-  if (options.batch_invariant == Toggle::kAuto ? automatic_padding : options.batch_invariant == Toggle::kOn) {
-    // Flash attention splits a lone row's work among threads.
-    const bool lone_row_differs = model.facts.lone_row_differs || settings.flash_attention;
-    settings.row_multiple = model.facts.rows_in_fours ? 4 : 1;
-    settings.least_rows = model.facts.rows_in_fours ? 4 : (lone_row_differs ? 2 : 1);
-    settings.batch_invariant = !model.on_gpu && !settings.unified;
+  // Flash attention splits a lone row's work among threads.
+  const bool lone_row_differs = model.facts.lone_row_differs || settings.flash_attention;
+  const bool reproducible = !model.on_gpu && !settings.unified && !model.facts.experts;
+  const int multiple = model.facts.row_multiple;
+  // Padding wants sequences of its own, and llama.cpp has no more.
+  const bool possible = options.max_branches + multiple - 1 <= kMostSequences;
+  const bool wanted = options.batch_invariant == Toggle::kAuto ? reproducible : options.batch_invariant == Toggle::kOn;
+  settings.batch_invariant = reproducible && multiple == 1 && !lone_row_differs;  // without any padding
+  if (wanted && possible) {
+    settings.row_multiple = multiple;
+    settings.least_rows = multiple > 1 ? multiple : (lone_row_differs ? 2 : 1);
+    settings.lone_rows_alone =
+        options.lone_rows_alone && options.batch_invariant == Toggle::kAuto && settings.least_rows > 1;
+    settings.batch_invariant = reproducible;
   }
   settings.outputs = options.max_branches + spare_streams(settings);  // llama.cpp wants one a sequence at least
   // Scores and masks are reserved for ubatch x cells. On a CPU more than 128 tokens at once prefill no faster; a GPU

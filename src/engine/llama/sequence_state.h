@@ -19,6 +19,8 @@ class SequenceState {
   // says so. Throws dts::Error when llama.cpp refuses. A state can be loaded any number of times.
   void load(llama_context* context, llama_seq_id sequence);
 
+  std::size_t size() const { return bytes_.size(); }
+
   // Can states be carried between contexts with different numbers of streams? llama.cpp writes the number into the
   // state and refuses any other, so it must be rewritten; that is known for a plain KV cache only.
   static bool can_change_streams(llama_context* context);

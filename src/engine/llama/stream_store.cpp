@@ -38,6 +38,7 @@ class StreamStore final : public KvStore {
   void append(BranchId branch, int tokens) override { streams_.append(branch, tokens); }
   bool consecutive() const override { return true; }
   bool make_room() override { return false; }  // prepare() has made it
+  bool can_save() const override { return can_change_streams_; }
   llama_context* context() const override { return context_->get(); }
 
   Place next(BranchId branch) const override { return {streams_.stream(branch), streams_.length(branch)}; }

@@ -9,7 +9,8 @@
 
 namespace dts {
 
-// Puts a check before each round of a loop and each call of a macro, and bounds range(). Once, after parsing.
+// Puts a check before each round of a loop and each call of a macro, bounds range() and what built-in functions make,
+// and measures every value before something is made of it. Once, after parsing.
 [[gnu::visibility("hidden")]] void guard(jinja::program& program);
 
 // While it lives, guarded templates run by this thread throw std::runtime_error when they take more than `seconds`, or
@@ -22,12 +23,19 @@ class TemplateBudget {
   TemplateBudget& operator=(const TemplateBudget&) = delete;
 
   void check() const;
+  // Something so deeply nested was put into a list or object that is there already, and may be inside of others: only
+  // the sum of it bounds how deep anything has become. What is freed recurses.
+  void charge_nesting(int depth) const;
+
+  // The innermost of this thread; null when there is none.
+  static const TemplateBudget* of_thread();
 
  private:
   const TemplateBudget* outer_;
   std::chrono::steady_clock::time_point deadline_;
   const std::byte* stack_;  // where it was when the template began
   std::size_t heap_ = 0;    // bytes the process had allocated then
+  mutable int nested_ = 0;
 };
 
 }  // namespace dts

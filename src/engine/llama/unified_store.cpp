@@ -47,6 +47,9 @@ class UnifiedStore final : public KvStore {
   int length(BranchId branch) const override { return lengths_[static_cast<std::size_t>(branch)]; }
   void append(BranchId branch, int tokens) override { lengths_[static_cast<std::size_t>(branch)] += tokens; }
   bool consecutive() const override { return false; }
+  // A restored branch takes consecutive cells, and a pool that is in use may have none; a fork shares the prompt
+  // anyway.
+  bool can_save() const override { return false; }
   llama_context* context() const override { return context_->get(); }
   // llama.cpp knows which cells are free; make_room() is asked when there are too few.
   void prepare(int) override { check_context(); }

@@ -38,11 +38,14 @@ struct FileCloser {
 };
 using FilePtr = std::unique_ptr<std::FILE, FileCloser>;
 
+constexpr int kExpertsUsed = 2;  // by a token
+
 // One tensor to write: columns x rows, values mean + deviation * (something near a standard normal).
 struct TensorPlan {
   std::string name;
   std::int64_t columns = 0;
-  std::int64_t rows = 1;
+  std::int64_t rows = 1;    // of all slices
+  std::int64_t slices = 1;  // that the rows are cut into: experts
   ggml_type type = GGML_TYPE_F32;
   float deviation = 0;
   float mean = 0;
@@ -72,7 +75,9 @@ ggml_type parse_type(const std::string& name) {
     const char* candidate_name = ggml_type_name(candidate);
     if (candidate_name == nullptr || name != candidate_name) continue;
     const bool is_float = candidate == GGML_TYPE_F32 || candidate == GGML_TYPE_F16 || candidate == GGML_TYPE_BF16;
-    if (is_float || (ggml_is_quantized(candidate) && !ggml_quantize_requires_imatrix(candidate))) return candidate;
+    // What rows are quantised to within a step is no type of weights.
+    const bool of_steps = candidate == GGML_TYPE_Q8_1 || candidate == GGML_TYPE_Q8_K;
+    if (is_float || (ggml_is_quantized(candidate) && !of_steps)) return candidate;
   }
   throw usage_error(fmt::format("weight type '{}' is unknown; f32, f16, bf16, q8_0 and q4_0 are some there are", name));
 }
@@ -92,6 +97,9 @@ void validate(const RandomModelOptions& o) {
   positive("head_size", o.head_size);
   positive("feed_forward", o.feed_forward);
   positive("context", o.context);
+  if (o.experts != 0 && (o.experts < kExpertsUsed || o.architecture != "llama")) {
+    throw usage_error(fmt::format("experts is {}; it must be 0, or for llama {} or more", o.experts, kExpertsUsed));
+  }
   if (o.heads % o.kv_heads != 0) {
     throw usage_error(fmt::format("heads is {}; it must be a multiple of kv_heads, {}", o.heads, o.kv_heads));
   }
@@ -161,6 +169,10 @@ void set_geometry(gguf_context* gguf, const RandomModelOptions& o) {
   set("attention.key_length", o.head_size);
   set("attention.value_length", o.head_size);
   set("rope.dimension_count", o.head_size);
+  if (o.experts > 0) {
+    set("expert_count", o.experts);
+    set("expert_used_count", kExpertsUsed);
+  }
   gguf_set_val_f32(gguf, key("rope.freq_base").c_str(), 10000.0F);
   gguf_set_val_f32(gguf, key("attention.layer_norm_rms_epsilon").c_str(), 1e-6F);
   gguf_remove_key(gguf, key("vocab_size").c_str());
@@ -179,6 +191,10 @@ std::vector<TensorPlan> plan_tensors(const RandomModelOptions& o, const RandomVo
                      .rows = rows,
                      .type = type,
                      .deviation = gain / std::sqrt(static_cast<float>(columns))});
+  };
+  const auto experts = [&](const std::string& name, std::int64_t columns, std::int64_t rows) {
+    matrix(name, columns, rows * o.experts, 1.5F);
+    plans.back().slices = o.experts;
   };
   const auto norm = [&](const std::string& name, std::int64_t size) {
     plans.push_back({.name = name, .columns = size, .deviation = 0.05F, .mean = 1.0F});
@@ -226,6 +242,14 @@ std::vector<TensorPlan> plan_tensors(const RandomModelOptions& o, const RandomVo
     }
     matrix(prefix + "attn_output.weight", q_rows, o.embedding, 1.5F);
     norm(prefix + "ffn_norm.weight", o.embedding);
+    if (o.experts > 0) {
+      matrix(prefix + "ffn_gate_inp.weight", o.embedding, o.experts, 1.5F);
+      plans.back().type = GGML_TYPE_F32;
+      experts(prefix + "ffn_gate_exps.weight", o.embedding, o.feed_forward);
+      experts(prefix + "ffn_up_exps.weight", o.embedding, o.feed_forward);
+      experts(prefix + "ffn_down_exps.weight", o.feed_forward, o.embedding);
+      continue;
+    }
     if (o.architecture == "phi3") {  // gate and up in one
       matrix(prefix + "ffn_up.weight", o.embedding, 2 * std::int64_t{o.feed_forward}, 1.5F);
     } else {
@@ -241,6 +265,7 @@ std::vector<TensorPlan> plan_tensors(const RandomModelOptions& o, const RandomVo
 void fill_rows(const TensorPlan& plan, std::uint64_t seed, std::int64_t first, std::int64_t last, char* out) {
   const std::size_t row_bytes = ggml_row_size(plan.type, plan.columns);
   std::vector<float> values(static_cast<std::size_t>(plan.columns));
+  const std::vector<float> alike(values.size(), 1.0F);  // importances: some types want them
   for (std::int64_t row = first; row < last; ++row, out += row_bytes) {
     std::uint64_t state = seed + static_cast<std::uint64_t>(row) * 0xD1342543DE82EF95ULL;
     const float scale = plan.deviation * (row == plan.emphasised_row ? plan.emphasis : 1.0F);
@@ -248,7 +273,7 @@ void fill_rows(const TensorPlan& plan, std::uint64_t seed, std::int64_t first, s
     if (plan.type == GGML_TYPE_F32) {
       std::memcpy(out, values.data(), row_bytes);
     } else {
-      ggml_quantize_chunk(plan.type, values.data(), out, 0, 1, plan.columns, nullptr);
+      ggml_quantize_chunk(plan.type, values.data(), out, 0, 1, plan.columns, alike.data());
     }
   }
 }
@@ -340,8 +365,10 @@ void write_random_model(const std::string& path, const RandomModelOptions& optio
   const GgmlPtr shapes(
       ggml_init({.mem_size = ggml_tensor_overhead() * (plans.size() + 1), .mem_buffer = nullptr, .no_alloc = true}));
   for (const TensorPlan& plan : plans) {
-    ggml_tensor* tensor = plan.rows == 1 ? ggml_new_tensor_1d(shapes.get(), plan.type, plan.columns)
-                                         : ggml_new_tensor_2d(shapes.get(), plan.type, plan.columns, plan.rows);
+    ggml_tensor* tensor = plan.slices > 1  ? ggml_new_tensor_3d(shapes.get(), plan.type, plan.columns,
+                                                                plan.rows / plan.slices, plan.slices)
+                          : plan.rows == 1 ? ggml_new_tensor_1d(shapes.get(), plan.type, plan.columns)
+                                           : ggml_new_tensor_2d(shapes.get(), plan.type, plan.columns, plan.rows);
     ggml_set_name(tensor, plan.name.c_str());
     gguf_add_tensor(gguf.get(), tensor);
   }

@@ -18,6 +18,7 @@ struct RandomModelOptions {
   int kv_heads = 2;        // divides heads
   int head_size = 16;      // even; qwen2 and phi3 need embedding / heads
   int feed_forward = 128;  // inner width
+  int experts = 0;         // of each feed-forward layer, 2 of them used by a token; 0: no mixture. "llama" only
   int context = 4096;      // training context, tokens
   bool tied = false;       // the output head is the embedding table
   // ggml's name of the weights' type: "f32", "f16", "bf16", "q8_0", "q4_0", ... Norms and biases are f32 always.

@@ -18,15 +18,14 @@ namespace {
 constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
 constexpr double kSlice = 0.05;  // seconds until the interruption is looked at again
 
-// The middle of an interval, and how far its ends are from it, rounded away.
-void set_bounds(const Bounds& interval, float& middle, float& margin) {
+// What is taken of an interval, and how far its ends are from it, rounded away.
+void set_bounds(const Bounds& interval, double taken, float& value, float& margin) {
+  value = static_cast<float>(taken);
   if (std::isinf(interval.high)) {
-    middle = static_cast<float>(interval.low);
     margin = std::numeric_limits<float>::infinity();
     return;
   }
-  middle = static_cast<float>((interval.low + interval.high) / 2);
-  const double off = std::max(interval.high - static_cast<double>(middle), static_cast<double>(middle) - interval.low);
+  const double off = std::max(interval.high - static_cast<double>(value), static_cast<double>(value) - interval.low);
   margin = interval.high > interval.low
                ? std::nextafter(static_cast<float>(off), std::numeric_limits<float>::infinity())
                : 0.0F;
@@ -198,8 +197,9 @@ void RemoteEngine::predict(const Feed& feed, const Row& row, Prediction& out) {
   for (const Candidate& candidate : drawn.top) logprobs_.push_back(static_cast<double>(candidate.logprob));
   const TruncatedDistribution known{.logprobs = logprobs_, .ranked = logprobs_.size(), .n_vocab = info_.n_vocab};
   const StatisticsBounds bounds = bound_statistics(known, static_cast<double>(spec.stat_temperature));
-  set_bounds(bounds.entropy, out.entropy, out.entropy_margin);
-  set_bounds(bounds.varentropy, out.varentropy, out.varentropy_margin);
+  const Statistics taken = estimate_statistics(known, bounds, static_cast<double>(spec.stat_temperature));
+  set_bounds(bounds.entropy, taken.entropy, out.entropy, out.entropy_margin);
+  set_bounds(bounds.varentropy, taken.varentropy, out.varentropy, out.varentropy_margin);
   const std::size_t of_confidence =
       std::min(drawn.top.size(), static_cast<std::size_t>(std::max(1, spec.confidence_k)));
   double sum = 0;

@@ -150,4 +150,36 @@ StatisticsBounds bound_statistics(const TruncatedDistribution& known, double sta
   return bounds;
 }
 
+Statistics estimate_statistics(const TruncatedDistribution& known, const StatisticsBounds& bounds,
+                               double stat_temperature) {
+  const bool exact = bounds.entropy.low == bounds.entropy.high && bounds.varentropy.low == bounds.varentropy.high;
+  if (exact) return {bounds.entropy.low, bounds.varentropy.low};
+  const double a = 1.0 / stat_temperature;
+  double mass = 0;
+  double log_cap = 0;
+  for (std::size_t i = 0; i < known.logprobs.size(); ++i) {
+    mass += std::exp(known.logprobs[i]);
+    if (i < known.ranked) log_cap = std::min(log_cap, known.logprobs[i]);
+  }
+  // p = c q^i for i = 1, 2, ...: the residual mass is c q / (1 - q).
+  const double residual = std::max(1.0 - mass, kMassTolerance) / std::exp(log_cap);
+  const double log_q = -std::log1p(1 / residual);
+  const double q = std::exp(a * log_q);
+  const double rest = -std::expm1(a * log_q);  // 1 - q
+  Head sums{.weight = q / rest,
+            .first = a * log_q * q / (rest * rest),
+            .second = a * log_q * a * log_q * q * (1 + q) / (rest * rest * rest)};
+  for (const double logprob : known.logprobs) {
+    const double x = a * (logprob - log_cap);
+    const double weight = std::exp(x);
+    if (weight <= 0) continue;
+    sums.weight += weight;
+    sums.first += x * weight;
+    sums.second += x * x * weight;
+  }
+  const double mean = sums.first / sums.weight;
+  return {std::clamp(std::log(sums.weight) - mean, bounds.entropy.low, bounds.entropy.high),
+          std::clamp(sums.second / sums.weight - mean * mean, bounds.varentropy.low, bounds.varentropy.high)};
+}
+
 }  // namespace dts::remote

@@ -22,6 +22,11 @@ struct StatisticsBounds {
   Bounds varentropy;  // nats^2
 };
 
+struct Statistics {
+  double entropy = 0;     // nats
+  double varentropy = 0;  // nats^2
+};
+
 struct TruncatedDistribution {
   // At temperature 1, any order; -infinity is allowed. The first `ranked` are the most probable there are; beyond them
   // may be single known tokens (the sampled one).
@@ -35,5 +40,11 @@ inline constexpr double kMassTolerance = 1e-5;
 
 // `stat_temperature` > 0. Without the vocabulary's size and with T_stat >= 1 the upper bounds are infinite.
 StatisticsBounds bound_statistics(const TruncatedDistribution& known, double stat_temperature);
+
+// What is taken for H and VE where the bounds allow much: the hidden tokens' probabilities are assumed to fall by the
+// same factor from rank to rank, from the last known one's on, so that they add up to the residual mass. Inside the
+// bounds. docs/distributed.md says how often that decides as the whole distribution would.
+Statistics estimate_statistics(const TruncatedDistribution& known, const StatisticsBounds& bounds,
+                               double stat_temperature);
 
 }  // namespace dts::remote

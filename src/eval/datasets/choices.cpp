@@ -28,4 +28,9 @@ std::vector<std::size_t> choice_order(std::uint64_t seed, std::string_view quest
   return order;
 }
 
+std::vector<std::size_t> choice_order(std::uint64_t shuffle_seed, std::uint64_t seed, std::string_view question_id,
+                                      std::size_t count) {
+  return choice_order(root_key(shuffle_seed, seed), question_id, count);
+}
+
 }  // namespace dts::eval

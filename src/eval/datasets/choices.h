@@ -12,6 +12,10 @@ namespace dts::eval {
 // place in the file, nor on the other questions, nor on the machine.
 std::vector<std::size_t> choice_order(std::uint64_t seed, std::string_view question_id, std::size_t count);
 
+// The order for one seed of an evaluation, given the seed of the shuffling itself.
+std::vector<std::size_t> choice_order(std::uint64_t shuffle_seed, std::uint64_t seed, std::string_view question_id,
+                                      std::size_t count);
+
 // 0 -> 'A'.
 constexpr char choice_letter(std::size_t place) { return static_cast<char>('A' + place); }
 

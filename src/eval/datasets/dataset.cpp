@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <numeric>
+#include <set>
 #include <unordered_map>
 #include <utility>
 
 #include "dts/error.h"
+#include "eval/datasets/choices.h"
 #include "eval/datasets/dataset_rows.h"
 #include "eval/datasets/input_file.h"
 #include "eval/datasets/table.h"
@@ -53,7 +56,9 @@ Dataset finish(const DatasetInfo& info, std::vector<Question> questions, const s
                     ? fmt::format("{}: has no questions", label)
                     : fmt::format("{}: has no questions of the release {}", label, in_quotes(options.release)));
   }
-  return {info, std::move(questions)};
+  Dataset dataset{info, std::move(questions), {}};
+  if (info.answers == AnswerKind::kLetter && !options.fixed_order) dataset.shuffle = options.seed;
+  return dataset;
 }
 
 // Within a file the rows are named by read_questions; across files only the ids can be.
@@ -67,6 +72,44 @@ void require_unique(const std::vector<Question>& questions, const std::string& l
 }
 
 }  // namespace
+
+ShownQuestion shown_to(const Dataset& dataset, const Question& question, std::uint64_t seed) {
+  ShownQuestion shown{question, {}};
+  const std::size_t n = question.choices.size();
+  std::vector<std::size_t> order(n);
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  if (dataset.shuffle) order = choice_order(*dataset.shuffle, seed, question.id, n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const char original = choice_letter(order[i]);
+    shown.order += original;
+    shown.question.choices[i] = question.choices[order[i]];
+    if (question.answer == std::string(1, original)) shown.question.answer = choice_letter(i);
+  }
+  return shown;
+}
+
+std::vector<Release> livebench_releases(std::span<const std::filesystem::path> files) {
+  const DatasetInfo& info = find_dataset("livebench-reasoning");
+  std::vector<QuestionDates> dates;
+  for (const std::filesystem::path& file : files) {
+    const DataTable table = read_table(read_input_file(file), file.string(), wanted_columns(info, {}));
+    const std::vector<QuestionDates> some = read_dates(info, table);
+    dates.insert(dates.end(), some.begin(), some.end());
+  }
+  std::set<std::string> days;
+  for (const QuestionDates& question : dates) {
+    days.insert(question.release);
+    if (!question.removal.empty()) days.insert(question.removal);
+  }
+  std::vector<Release> releases;
+  for (const std::string& day : days) {
+    const auto out = std::count_if(dates.begin(), dates.end(), [&](const QuestionDates& question) {
+      return question.release <= day && (question.removal.empty() || question.removal > day);
+    });
+    releases.push_back({day, static_cast<std::size_t>(out)});
+  }
+  return releases;
+}
 
 std::span<const DatasetInfo> datasets() { return kDatasets; }
 

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -44,19 +45,38 @@ struct DatasetInfo {
 struct Dataset {
   DatasetInfo info;
   std::vector<Question> questions;  // in the order of the file, at least one
+  // Multiple choice: every seed shows the options in an order of its own, drawn from this; none: always as they stand.
+  std::optional<std::uint64_t> shuffle = {};
 };
+
+// A question as one seed is asked it. `order` says it in letters of the dataset's own: "CABD"; empty without options.
+struct ShownQuestion {
+  Question question;
+  std::string order;
+};
+ShownQuestion shown_to(const Dataset& dataset, const Question& question, std::uint64_t seed);
 
 struct DatasetOptions {
   // Names of columns, instead of those the dataset usually has.
   std::string question_field;
   std::string answer_field;
   std::string id_field;  // custom, without one: rows are numbered from 1
-  // Multiple choice: which order the options are shown in.
+  // Multiple choice: which orders the options are shown in; and whether it is the same one for every seed.
   std::uint64_t seed = 0;
+  bool fixed_order = false;
   // LiveBench: only the questions of this release, YYYY-MM-DD: out by then, and not withdrawn by then. Empty: all that
   // are in the file.
   std::string release;
 };
+
+// A release of LiveBench, as far as a file has it.
+struct Release {
+  std::string date;  // YYYY-MM-DD
+  std::size_t questions = 0;
+};
+// The days on which questions came out or were withdrawn, in order, each with the number of questions that were out
+// then.
+std::vector<Release> livebench_releases(std::span<const std::filesystem::path> files);
 
 // All of them, in the order in which they are shown to a user; the last is `custom`.
 std::span<const DatasetInfo> datasets();

@@ -155,6 +155,11 @@ class RowReader {
     return question;
   }
 
+  QuestionDates dates(std::size_t row) const {
+    const bool removed = columns_.removal != nullptr && !optional_text(*columns_.removal, row).empty();
+    return {date(*columns_.release, row), removed ? date(*columns_.removal, row) : std::string()};
+  }
+
  private:
   [[noreturn]] void fail(const DataColumn& column, std::size_t row, const std::string& problem) const {
     throw Error(fmt::format("{} {}", where(table_, row, column.name), problem));
@@ -218,8 +223,8 @@ class RowReader {
   bool in_release(const Question& question, std::size_t row) const {
     if (options_.release.empty()) return true;
     if (question.release > options_.release) return false;
-    if (columns_.removal == nullptr || optional_text(*columns_.removal, row).empty()) return true;
-    return date(*columns_.removal, row) > options_.release;
+    const std::string removal = dates(row).removal;
+    return removal.empty() || removal > options_.release;
   }
 
   void require_known_task(const Question& question, std::size_t row) const {
@@ -294,6 +299,15 @@ std::vector<std::string> wanted_columns(const DatasetInfo& info, const DatasetOp
     wanted.insert(wanted.end(), names->begin(), names->end());
   }
   return wanted;
+}
+
+std::vector<QuestionDates> read_dates(const DatasetInfo& info, const DataTable& table) {
+  const Columns columns = find_columns(info, table, {});
+  const DatasetOptions none;
+  const RowReader reader(info, table, columns, none);
+  std::vector<QuestionDates> dates;
+  for (std::size_t row = 0; row < table.rows; ++row) dates.push_back(reader.dates(row));
+  return dates;
 }
 
 std::vector<Question> read_questions(const DatasetInfo& info, const DataTable& table, const DatasetOptions& options,

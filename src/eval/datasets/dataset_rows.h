@@ -18,4 +18,11 @@ std::vector<std::string> wanted_columns(const DatasetInfo& info, const DatasetOp
 std::vector<Question> read_questions(const DatasetInfo& info, const DataTable& table, const DatasetOptions& options,
                                      std::size_t first_number);
 
+// When a question of LiveBench came out and was withdrawn, YYYY-MM-DD; `removal` may be empty.
+struct QuestionDates {
+  std::string release;
+  std::string removal;
+};
+std::vector<QuestionDates> read_dates(const DatasetInfo& info, const DataTable& table);
+
 }  // namespace dts::eval

@@ -7,6 +7,9 @@ namespace dts::eval {
 
 struct Question;
 
+// Of all prompts together: raised when the wording of any changes.
+inline constexpr int kPromptVersion = 1;
+
 enum class PromptStyle {
   kBoxed,           // the question, then the request to reason and to box the answer: AIME, MATH, GSM8K
   kMultipleChoice,  // options A) to D), and a last line "Answer: $LETTER": GPQA

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "answer/choice_letter.h"
+#include "answer/equivalence.h"
 #include "answer/expression.h"
 #include "answer/extract.h"
 #include "dts/answer.h"
@@ -86,14 +87,22 @@ std::string answer_for_vote(const DatasetInfo& dataset, const Question& question
       return number_answer(trajectory, opens_thinking, false);
     case AnswerKind::kNumber:
       return number_answer(trajectory, opens_thinking, true);
-    case AnswerKind::kMath:
-      return normalise_answer(math_answer(trajectory, opens_thinking));
+    case AnswerKind::kMath: {
+      // The normal form has no percent sign, but 50% is 0.5 as well as 50.
+      const std::string written = math_answer(trajectory, opens_thinking);
+      std::string normal = normalise_answer(written);
+      return is_percentage(written) && !normal.empty() ? normal + "%" : normal;
+    }
     case AnswerKind::kLetter:
       return letter_answer(question, trajectory, opens_thinking);
     case AnswerKind::kLiveBench:
       return livebench_answer(question, without_thinking(trajectory, opens_thinking));
   }
   return {};
+}
+
+SameAnswer same_answers(const DatasetInfo& dataset) {
+  return dataset.answers == AnswerKind::kMath ? SameAnswer(equivalent) : nullptr;
 }
 
 Grade grade(const DatasetInfo& dataset, const Question& question, std::string_view trajectory, bool opens_thinking) {
@@ -103,17 +112,23 @@ Grade grade(const DatasetInfo& dataset, const Question& question, std::string_vi
     result.answer = livebench_answer(question, text);
     result.score = livebench_score(question, text);
     result.extracted = !result.answer.empty() || result.score > 0;
+    result.reason = "LiveBench's scorer of " + question.task;
     return result;
   }
   result.answer = answer_for_vote(dataset, question, trajectory, opens_thinking);
   result.extracted = !result.answer.empty();
-  if (!result.extracted) return result;
+  if (!result.extracted) {
+    result.reason = "no answer was found";
+    return result;
+  }
   // Integers, numbers and letters are in one form: equal strings are equal values. For the rest it matters how the
   // answer was written, since the normal form has no percent sign.
   const bool right = dataset.answers == AnswerKind::kMath
                          ? equivalent(math_answer(trajectory, opens_thinking), question.answer)
                          : result.answer == question.answer;
   result.score = right ? 1 : 0;
+  const bool same_text = result.answer == question.answer || result.answer == normalise_answer(question.answer);
+  result.reason = !right ? "a different answer" : same_text ? "the same in normal form" : "equivalent";
   return result;
 }
 

@@ -4,14 +4,20 @@
 #include <string>
 #include <string_view>
 
+#include "dts/vote.h"
 #include "eval/datasets/dataset.h"
 
 namespace dts::eval {
+
+// Of extraction, equivalence and the scorers together: raised when any of them changes what some answer is worth, so
+// that one results file never mixes two of them.
+inline constexpr int kGraderVersion = 2;
 
 struct Grade {
   double score = 0;        // 0 to 1; between them only where LiveBench gives partial credit
   bool extracted = false;  // an answer was found, right or wrong
   std::string answer;      // as answer_for_vote() has it; empty: none
+  std::string reason;      // for people: why it is right or wrong, one line
 };
 
 // The answer in one form for equal answers, so that votes can be counted by comparing strings; empty when there is
@@ -28,6 +34,9 @@ struct Grade {
 //   LiveBench        see livebench.h
 std::string answer_for_vote(const DatasetInfo& dataset, const Question& question, std::string_view trajectory,
                             bool opens_thinking);
+
+// Which answers are one vote: the relation by which answers are right. None where equal answers are equal texts.
+SameAnswer same_answers(const DatasetInfo& dataset);
 
 // Integers and numbers are right when their values are equal, exactly; mathematics when equivalent() says so; letters
 // when they are the same; LiveBench by its own scorers.

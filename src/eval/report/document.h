@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "eval/report/bootstrap.h"
+#include "eval/report/interval.h"
 
 namespace dts::eval::report {
 

@@ -1,5 +1,7 @@
 #include "eval/report/figures.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <map>
 #include <set>
@@ -57,10 +59,10 @@ LengthBin bin_of(const std::vector<LengthSample>& samples) {
     scores[*sample.question].push_back(sample.score);
   }
   bin.mean_length = samples.empty() ? 0 : sum / static_cast<double>(samples.size());
-  std::vector<std::vector<double>> clusters;
-  clusters.reserve(scores.size());
-  for (auto& [question, values] : scores) clusters.push_back(std::move(values));
-  bin.accuracy = clustered_mean(std::move(clusters));
+  Stratum stratum;
+  stratum.clusters.reserve(scores.size());
+  for (auto& [question, values] : scores) stratum.clusters.push_back(std::move(values));
+  bin.accuracy = share_interval(std::span(&stratum, 1));
   return bin;
 }
 
@@ -92,7 +94,7 @@ Radar radar_of(std::string model, const Axes& axes, const Benchmark& names) {
     for (const auto& [axis, methods] : axes) {
       const auto rows = methods.find(results.label);
       if (rows == methods.end()) break;
-      series.accuracy.push_back(stratified_mean(strata_of(rows->second, score_of), 1).mean);
+      series.accuracy.push_back(mean_of(strata_of(rows->second, score_of)));
     }
     if (series.accuracy.size() == axes.size()) radar.series.push_back(std::move(series));
   }
@@ -143,8 +145,8 @@ std::vector<Average> averages(const Results& results) {
         append(gains, std::move(gained));
       }
       if (!everywhere) continue;
-      Average average{model, method.label, method.name, benchmarks.size(), stratified_mean(scores), std::nullopt};
-      if (paired) average.difference = stratified_mean(gains);
+      Average average{model, method.label, method.name, benchmarks.size(), share_interval(scores), std::nullopt};
+      if (paired) average.difference = difference_interval(gains);
       out.push_back(std::move(average));
     }
   }
@@ -157,7 +159,7 @@ std::optional<Versus> versus(const Benchmark& benchmark, const std::string& firs
   const MethodResults* b = benchmark.find(second);
   if (a == nullptr || b == nullptr) return std::nullopt;
   const auto mean = [&](const Rows& rows) {
-    return by_task ? stratified_mean(strata_of(rows, value)) : mean_over_questions(rows, value);
+    return by_task ? share_interval(strata_of(rows, value)) : rate_over_questions(rows, value);
   };
   Versus out{mean(a->rows), mean(b->rows), std::nullopt};
   std::vector<Stratum> gains = paired_strata(b->rows, a->rows, value);
@@ -168,7 +170,38 @@ std::optional<Versus> versus(const Benchmark& benchmark, const std::string& firs
     }
     gains.resize(1);
   }
-  out.difference = stratified_mean(gains);
+  out.difference = difference_interval(gains);
+  return out;
+}
+
+std::vector<AlphaRow> alpha_sensitivity(const Benchmark& benchmark) {
+  const MethodResults* method = benchmark.find("max-logit");
+  if (method == nullptr) return {};
+  for (const Row* row : method->rows) {
+    for (const TraceResult& trace : row->traces) {
+      if (!trace.mean_logprob) return {};
+    }
+  }
+  using Measure = std::function<double(const TraceResult&)>;
+  const auto accuracy = [&](const Measure& measure) {
+    return share_interval(strata_of(method->rows, [&](const Row& row) {
+      const TraceResult* best = nullptr;
+      for (const TraceResult& trace : row.traces) {
+        if (best == nullptr || measure(trace) > measure(*best)) best = &trace;
+      }
+      return best == nullptr ? 0.0 : best->score;
+    }));
+  };
+  const std::string used = method->setting("length_alpha");
+  std::vector<AlphaRow> out;
+  for (const double alpha : {0.0, 0.2, 0.4, 0.6, 0.8, 1.0}) {
+    const Measure measure = [alpha](const TraceResult& trace) {
+      return length_penalised(*trace.mean_logprob * trace.length, trace.length, alpha);
+    };
+    const std::string text = fmt::format("{}", alpha);
+    out.push_back({alpha == 0 ? "0: not normalised" : text, text == used, accuracy(measure)});
+  }
+  out.push_back({"mean per token", false, accuracy([](const TraceResult& trace) { return *trace.mean_logprob; })});
   return out;
 }
 
@@ -220,14 +253,14 @@ std::optional<LengthStudy> length_study(const Benchmark& benchmark) {
   for (const auto& [question, samples] : by_question) bins = std::min(bins, samples.size());
   if (bins < 2) return study;
   std::vector<std::vector<LengthSample>> together(bins);
-  std::vector<std::vector<double>> gains;
+  Stratum gains;
   for (const auto& [question, samples] : by_question) {
     const auto parts = cut(samples, bins);
     for (std::size_t i = 0; i < bins; ++i) together[i].insert(together[i].end(), parts[i].begin(), parts[i].end());
-    gains.push_back({mean_score(parts.front()) - mean_score(parts.back())});
+    gains.clusters.push_back({mean_score(parts.front()) - mean_score(parts.back())});
   }
   for (const auto& part : together) study.within.push_back(bin_of(part));
-  study.shortest_less_longest = clustered_mean(std::move(gains));
+  study.shortest_less_longest = difference_interval(std::span(&gains, 1));
   return study;
 }
 
@@ -242,17 +275,18 @@ std::optional<SamplingCurve> sampling_curve(const Benchmark& benchmark) {
 
   SamplingCurve curve;
   curve.n = static_cast<int>(n);
-  curve.average = stratified_mean(strata_of(rows, score_of));
+  curve.average = share_interval(strata_of(rows, score_of));
   std::set<int> sizes = {curve.n};
   for (int k = 1; k < curve.n; k *= 2) sizes.insert(k);
+  const SameAnswer same = same_answers_of(benchmark.dataset);
   for (const int k : sizes) {
     SamplingCurve::Point point{k, {}, {}};
-    point.majority = stratified_mean(strata_by_question(rows, [k](const Rows& samples) {
+    point.majority = share_interval(strata_by_question(rows, [k, &same](const Rows& samples) {
       std::vector<TraceResult> votes;
-      for (const Row* row : samples) votes.push_back({row->chosen_tokens, row->score, row->answer});
-      return maj_at_k(votes, k);
+      for (const Row* row : samples) votes.push_back(as_sample(*row));
+      return maj_at_k(votes, k, same);
     }));
-    point.pass = stratified_mean(strata_by_question(rows, [k](const Rows& samples) {
+    point.pass = share_interval(strata_by_question(rows, [k](const Rows& samples) {
       const auto right = std::count_if(samples.begin(), samples.end(), [](const Row* row) { return row->score >= 1; });
       return pass_at_k(static_cast<int>(samples.size()), static_cast<int>(right), k);
     }));

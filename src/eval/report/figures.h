@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "eval/report/bootstrap.h"
+#include "eval/report/interval.h"
 #include "eval/report/results.h"
 
 namespace dts::eval::report {
@@ -33,6 +33,16 @@ struct Versus {
 // None unless both are there.
 std::optional<Versus> versus(const Benchmark& benchmark, const std::string& first, const std::string& second,
                              const std::function<double(const Row&)>& value, bool by_task);
+
+// Table 3, for those who doubt the penalty: max-logit with other exponents of length, chosen among the same
+// trajectories.
+struct AlphaRow {
+  std::string rule;   // "alpha 0.6", "mean"
+  bool used = false;  // by the method as it was run
+  Interval accuracy;
+};
+// Empty when max-logit was not run, or its rows do not have the trajectories' probabilities.
+std::vector<AlphaRow> alpha_sensitivity(const Benchmark& benchmark);
 
 // Table 4: what makes a decision token.
 struct CriterionRow {

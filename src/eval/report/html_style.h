@@ -5,6 +5,6 @@
 
 namespace dts::eval::report {
 
-extern const std::string_view kReportStyle;  // CSS
+extern const std::string_view kReportStyle;  // report.css, as it stands
 
 }  // namespace dts::eval::report

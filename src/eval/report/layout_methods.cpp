@@ -74,8 +74,8 @@ Table wide_table(const Results& results) {
 Section accuracy_section(const Results& results) {
   Section section{"accuracy", "Accuracy", "Table 1 of the paper", "", {}, {}, {}, ""};
   section.text =
-      "Right answers, as the mean over questions and seeds (avg@n, n being the seeds). Brackets are 95% intervals "
-      "from a bootstrap that resamples whole questions; differences are against standard decoding on the same "
+      "Right answers, as the mean over questions and seeds (avg@n, n being the seeds). Brackets are 95% intervals; "
+      "the seeds of one question do not count as questions. Differences are against standard decoding on the same "
       "question with the same seed. maj@n: the seeds' answers vote. pass@n: at least one seed is right. Any right: "
       "a trajectory that finished, chosen or not, is right.";
   Table table = place_table("methods", "Accuracy by method",
@@ -119,7 +119,9 @@ Section compute_section(const Results& results) {
       "Compute is estimated from the model's size and from every token that it evaluated, prompt included, over all "
       "branches. Tokens are means a question: over all branches as if each had been decoded alone; unique, which is "
       "what was decoded; on the critical path, which is the number of steps; of the trajectory that was chosen. "
-      "Seconds are those a question saw while others shared the engine. No end: no trajectory of the question ended "
+      "Voted: trajectories that finished with an answer and, in DeepConf, not below its bar. Seconds are those a "
+      "question saw while others shared the engine. "
+      "No end: no trajectory of the question ended "
       "within the token budget. Truncated: trajectories, of those that ran to an end, that reached the budget. No "
       "answer: finished, but no answer was found.";
   Table table = place_table("cost", "What an answer costs",
@@ -131,6 +133,7 @@ Section compute_section(const Results& results) {
                              {"steps", "critical path", Unit::kCount},
                              {"chosen_tokens", "chosen", Unit::kCount},
                              {"branch_events", "decisions", Unit::kMean},
+                             {"voted", "voted", Unit::kMean},
                              {"seconds", "seconds", Unit::kSeconds},
                              {"unfinished", "no end (%)", Unit::kPercent},
                              {"truncated", "truncated (%)", Unit::kPercent},
@@ -151,8 +154,9 @@ Section compute_section(const Results& results) {
         add_row(table, benchmark,
                 {Cell::text(method.name), Cell::interval(s.accuracy), Cell::interval(s.flops),
                  Cell::number(s.branch_tokens), Cell::number(s.unique_tokens), Cell::number(s.steps),
-                 Cell::number(s.chosen_tokens), Cell::number(s.branch_events), Cell::number(s.seconds),
-                 Cell::number(s.unfinished.mean), Cell::number(s.truncated), Cell::number(s.unextracted)});
+                 Cell::number(s.chosen_tokens), Cell::number(s.branch_events), Cell::number(s.voted),
+                 Cell::number(s.seconds), Cell::number(s.unfinished.mean), Cell::number(s.truncated),
+                 Cell::number(s.unextracted)});
       }
     }
     if (!chart.points.empty()) section.charts.emplace_back(std::move(chart));

@@ -76,13 +76,25 @@ Section selection_section(const Results& results) {
   Section section{"selection", "Max-logit against early stopping", "Table 3 of the paper", "", {}, {}, {}, ""};
   section.text =
       "The same rule for branching, another way to choose: the tree grown to its end and the trajectory with the "
-      "highest log-probability per token taken, against the first that finished (DTS-Greedy) and the vote of the "
-      "first eight (DTS-Stable).";
+      "highest log-probability taken, divided by ((5 + L) / 6)^alpha for its length L (Wu et al. 2016; alpha 0.6), "
+      "against "
+      "the first that finished (DTS-Greedy) and the vote of the first eight (DTS-Stable). The result depends on alpha, "
+      "so "
+      "the last table has others, each choosing among the same trajectories.";
   const auto score = [](const Row& row) { return row.score; };
   add_versus(section, results, {"max-logit", "dts-greedy", "selection-greedy", "Accuracy (%), DTS-Greedy"}, score,
              true);
   add_versus(section, results, {"max-logit", "dts-stable", "selection-stable", "Accuracy (%), DTS-Stable"}, score,
              true);
+  Table alphas = place_table("selection-alpha", "Accuracy (%) of max-logit by length penalty",
+                             {{"alpha", "alpha"}, {"accuracy", "max-logit (%)", Unit::kPercent}});
+  for (const Benchmark& benchmark : results.benchmarks()) {
+    for (const AlphaRow& row : alpha_sensitivity(benchmark)) {
+      add_row(alphas, benchmark,
+              {Cell::text(row.used ? row.rule + " (as above)" : row.rule), Cell::interval(row.accuracy)});
+    }
+  }
+  if (!alphas.rows.empty()) section.tables.push_back(std::move(alphas));
   if (section.tables.empty()) {
     section.missing =
         "Rows of max-logit and dts-greedy: " + command_for(results, "--methods max-logit,dts-greedy,dts-stable");

@@ -12,8 +12,8 @@ Section settings_section(const Results& results) {
   Section section{"settings", "How these figures were made", "", "", {}, {}, {}, ""};
   section.text =
       "Every figure is computed from the rows of the results file, which keep the whole tree of every question. "
-      "Intervals: 95%, percentile bootstrap, 2,000 resamples of whole questions, fixed seed. One sampler for all "
-      "methods.";
+      "Intervals: 95%, Clopper and Pearson's for as many independent trials as the variance among questions makes "
+      "the rows worth; differences from what was gained and what was lost. One sampler for all methods.";
   Table table = place_table("settings", "Settings", {{"method", "method"}, {"settings", "settings"}});
   // What all methods of a benchmark share is said once.
   for (const Benchmark& benchmark : results.benchmarks()) {

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "dts/vote.h"
+#include "eval/grade/grade.h"
 
 namespace dts::eval {
 namespace {
@@ -35,9 +36,6 @@ double mean_over(const Rows& rows, const std::function<double(const Row&)>& valu
   return rows.empty() ? 0 : sum / static_cast<double>(rows.size());
 }
 
-// What a row contributes as one sample of its method.
-TraceResult as_sample(const Row& row) { return {row.chosen_tokens, row.score, row.answer}; }
-
 int right_ones(const Rows& rows) {
   return static_cast<int>(std::count_if(rows.begin(), rows.end(), [](const Row* row) { return row->score >= 1; }));
 }
@@ -52,18 +50,34 @@ double pass_at_k(int n, int c, int k) {
   return 1.0 - none;
 }
 
-double majority_score(std::span<const TraceResult> samples) {
+TraceResult as_sample(const Row& row) {
+  TraceResult sample{row.chosen_tokens, row.score, row.answer};
+  const bool letter = row.answer.size() == 1 && row.answer[0] >= 'A' &&
+                      static_cast<std::size_t>(row.answer[0] - 'A') < row.options.size();
+  if (letter) sample.answer = row.options.substr(static_cast<std::size_t>(row.answer[0] - 'A'), 1);
+  return sample;
+}
+
+SameAnswer same_answers_of(std::string_view dataset) {
+  const auto all = datasets();
+  const auto found =
+      std::find_if(all.begin(), all.end(), [&](const DatasetInfo& info) { return info.name == dataset; });
+  return found == all.end() ? nullptr : same_answers(*found);
+}
+
+double majority_score(std::span<const TraceResult> samples, const SameAnswer& same) {
   std::vector<Ballot> ballots;
-  for (const TraceResult& sample : samples) ballots.push_back({sample.answer, sample.length});
+  AnswerClasses classes(same);
+  for (const TraceResult& sample : samples) ballots.push_back({classes.class_of(sample.answer), sample.length});
   const std::vector<AnswerCount> counts = count_votes(ballots);
   return counts.empty() ? 0.0 : samples[static_cast<std::size_t>(counts.front().first)].score;
 }
 
-double maj_at_k(std::span<const TraceResult> samples, int k) {
+double maj_at_k(std::span<const TraceResult> samples, int k, const SameAnswer& same) {
   const std::size_t groups = samples.size() / static_cast<std::size_t>(k);
   double sum = 0;
   for (std::size_t g = 0; g < groups; ++g) {
-    sum += majority_score(samples.subspan(g * static_cast<std::size_t>(k), static_cast<std::size_t>(k)));
+    sum += majority_score(samples.subspan(g * static_cast<std::size_t>(k), static_cast<std::size_t>(k)), same);
   }
   return groups == 0 ? 0 : sum / static_cast<double>(groups);
 }
@@ -99,12 +113,17 @@ std::vector<Stratum> paired_strata(const Rows& rows, const Rows& baseline,
   return to_strata(std::move(values));
 }
 
-Interval mean_over_questions(const Rows& rows, const std::function<double(const Row&)>& value) {
+Stratum one_stratum(const Rows& rows, const std::function<double(const Row&)>& value) {
   std::map<std::string, std::vector<double>> values;
   for (const Row* row : rows) values[row->key.question].push_back(value(*row));
   Stratum stratum;
   for (auto& [question, cluster] : values) stratum.clusters.push_back(std::move(cluster));
-  return stratified_mean(std::span(&stratum, 1));
+  return stratum;
+}
+
+Interval rate_over_questions(const Rows& rows, const std::function<double(const Row&)>& rate) {
+  const Stratum stratum = one_stratum(rows, rate);
+  return share_interval(std::span(&stratum, 1));
 }
 
 Summary summarise(const Rows& rows, const Rows& baseline) {
@@ -131,31 +150,35 @@ Summary summarise(const Rows& rows, const Rows& baseline) {
   summary.questions = questions.size();
   summary.seeds = seeds.size();
 
-  summary.accuracy = stratified_mean(strata_of(rows, score));
+  summary.accuracy = share_interval(strata_of(rows, score));
   if (key.method != kBaseline) {
     const std::vector<Stratum> gains = paired_strata(rows, baseline, score);
-    if (!gains.empty()) summary.difference = stratified_mean(gains);
+    if (!gains.empty()) summary.difference = difference_interval(gains);
   }
-  summary.majority = stratified_mean(strata_by_question(rows, [](const Rows& samples) {
+  const SameAnswer same = same_answers_of(key.dataset);
+  summary.majority = share_interval(strata_by_question(rows, [&](const Rows& samples) {
     std::vector<TraceResult> votes;
     for (const Row* row : samples) votes.push_back(as_sample(*row));
-    return majority_score(votes);
+    return majority_score(votes, same);
   }));
-  summary.pass = stratified_mean(strata_by_question(rows, [](const Rows& samples) {
+  summary.pass = share_interval(strata_by_question(rows, [](const Rows& samples) {
     const int n = static_cast<int>(samples.size());
     return pass_at_k(n, right_ones(samples), n);
   }));
-  summary.any_right = stratified_mean(strata_of(rows, [](const Row& row) {
+  summary.any_right = share_interval(strata_of(rows, [](const Row& row) {
     return std::any_of(row.traces.begin(), row.traces.end(), [](const TraceResult& t) { return t.score >= 1; }) ? 1.0
                                                                                                                 : 0.0;
   }));
-  summary.flops = mean_over_questions(rows, [](const Row& row) { return row.flops; });
-  summary.unfinished = mean_over_questions(rows, [](const Row& row) { return row.finished ? 0.0 : 1.0; });
+  summary.flops = cost_interval(one_stratum(rows, [](const Row& row) { return row.flops; }));
+  summary.unfinished = rate_over_questions(rows, [](const Row& row) { return row.finished ? 0.0 : 1.0; });
 
   summary.branch_tokens = mean_over(rows, [](const Row& row) { return static_cast<double>(row.branch_tokens); });
   summary.unique_tokens = mean_over(rows, [](const Row& row) { return static_cast<double>(row.unique_tokens); });
   summary.steps = mean_over(rows, [](const Row& row) { return row.steps; });
-  summary.chosen_tokens = mean_over(finished, [](const Row& row) { return row.chosen_tokens; });
+  Rows answered = finished;
+  std::erase_if(answered, [](const Row* row) { return row->chosen_tokens == 0; });
+  summary.chosen_tokens = mean_over(answered, [](const Row& row) { return row.chosen_tokens; });
+  summary.voted = mean_over(rows, [](const Row& row) { return row.voted; });
   summary.prompt_tokens = mean_over(rows, [](const Row& row) { return static_cast<double>(row.prompt_tokens); });
   summary.branch_events = mean_over(rows, [](const Row& row) { return row.branch_events; });
   summary.seconds = mean_over(rows, [](const Row& row) { return row.seconds; });

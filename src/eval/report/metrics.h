@@ -1,4 +1,4 @@
-// From rows to the figures people compare. All of them are means over questions with intervals (bootstrap.h); shares
+// From rows to the figures people compare. All of them are means over questions with intervals (interval.h); shares
 // and scores are 0..1.
 #pragma once
 
@@ -10,7 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "eval/report/bootstrap.h"
+#include "dts/vote.h"
+#include "eval/report/interval.h"
 #include "eval/store/store.h"
 
 namespace dts::eval {
@@ -22,12 +23,19 @@ using Rows = std::vector<const Row*>;  // not owned
 // The probability that at least one of k draws is right, estimated without bias from n draws of which c are right.
 double pass_at_k(int n, int c, int k);
 
-// The score of the answer that most of the samples give; a tie goes to the answer that was given first, empty answers
-// do not vote; 0 when there is none.
-double majority_score(std::span<const TraceResult> samples);
+// What a row contributes as one sample of its method. A letter is that of the dataset's own order of the options, which
+// seeds may have shown in others.
+TraceResult as_sample(const Row& row);
+
+// The score of the answer that most of the samples give, those that `same` says mean the same being one (vote.h); a tie
+// goes to the answer that was given first, empty answers do not vote; 0 when there is none.
+double majority_score(std::span<const TraceResult> samples, const SameAnswer& same = nullptr);
 
 // The mean of majority_score() over the samples cut, in their order, into groups of k; what is left over is left out.
-double maj_at_k(std::span<const TraceResult> samples, int k);
+double maj_at_k(std::span<const TraceResult> samples, int k, const SameAnswer& same = nullptr);
+
+// The relation of a dataset's grader, by the dataset's name; none for a name we do not know.
+SameAnswer same_answers_of(std::string_view dataset);
 
 // LiveBench is the mean of its tasks' means; other datasets are the mean over their questions.
 bool averages_tasks(std::string_view dataset);
@@ -41,8 +49,11 @@ std::vector<Stratum> strata_by_question(const Rows& rows, const std::function<do
 std::vector<Stratum> paired_strata(const Rows& rows, const Rows& baseline,
                                    const std::function<double(const Row&)>& value);
 
-// The mean over all rows, clustered by question, whatever the dataset: for costs and rates.
-Interval mean_over_questions(const Rows& rows, const std::function<double(const Row&)>& value);
+// All rows together, whatever the dataset: for costs and rates.
+Stratum one_stratum(const Rows& rows, const std::function<double(const Row&)>& value);
+
+// The mean of a rate, 0 to 1, over them.
+Interval rate_over_questions(const Rows& rows, const std::function<double(const Row&)>& rate);
 
 // One method of one model on one dataset.
 struct Summary {
@@ -63,6 +74,7 @@ struct Summary {
   double unique_tokens = 0;            // over all branches, each once
   double steps = 0;                    // critical path
   double chosen_tokens = 0;            // of the winning trajectory, where there is one
+  double voted = 0;                    // trajectories whose answer was counted
   double prompt_tokens = 0;
   double branch_events = 0;
   double seconds = 0;

@@ -10,6 +10,7 @@
 
 #include "dts/error.h"
 #include "dts/method.h"
+#include "eval/report/regrade.h"
 #include "eval/run/protocol.h"
 
 namespace dts::eval::report {
@@ -94,9 +95,12 @@ const Rows& Benchmark::baseline() const {
   return standard == nullptr ? none : standard->rows;
 }
 
-Results::Results(const std::vector<std::string>& files) {
+Results::Results(const std::vector<std::string>& files, bool regrade_rows) {
   std::map<std::string, StoredSettings> known;
   for (const std::string& file : files) load(file, label_of(file, files), known);
+  if (regrade_rows) {
+    for (auto& [key, row] : rows_) regraded_ += regrade(row.first, document(row.first)) ? 1 : 0;
+  }
   arrange(known);
 }
 

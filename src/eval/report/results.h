@@ -44,7 +44,10 @@ class Results {
   // Throws dts::Error for a file that cannot be read as results. A row that several files have counts once; where two
   // files have one model's results with different settings, the later file's name, or its path where names are the
   // same, is added to the model's.
-  explicit Results(const std::vector<std::string>& files);
+  // `regrade_rows`: every row is graded again from its tree (regrade.h).
+  explicit Results(const std::vector<std::string>& files, bool regrade_rows = false);
+
+  std::size_t regraded() const { return regraded_; }  // rows whose score changed by it
 
   const std::vector<Benchmark>& benchmarks() const { return benchmarks_; }
   const std::vector<StoredRun>& runs() const { return runs_; }
@@ -66,6 +69,7 @@ class Results {
   std::vector<Source> sources_;
   std::map<RowKey, std::pair<Row, std::size_t>> rows_;  // with the index of its source; addresses are stable
   std::vector<StoredRun> runs_;
+  std::size_t regraded_ = 0;
   std::vector<Benchmark> benchmarks_;
 };
 

@@ -9,7 +9,7 @@ int paper_samples(std::string_view dataset) { return dataset == "nano-bench-mini
 PlannedVariant sampling_study(int samples) {
   PlannedVariant study{std::string(kSamplesLabel), "standard", "Figure 2: length and accuracy; maj@k, pass@k", {}};
   study.seeds.resize(static_cast<std::size_t>(samples));
-  std::iota(study.seeds.begin(), study.seeds.end(), std::uint64_t{0});
+  std::iota(study.seeds.begin(), study.seeds.end(), kFirstSampleSeed);
   return study;
 }
 

@@ -26,7 +26,10 @@ int paper_samples(std::string_view dataset);
 // that an informed reader asks for, and `samples` independent samples a problem.
 std::vector<PlannedVariant> paper_protocol(const std::vector<std::uint64_t>& seeds, int samples);
 
-// The samples alone: seeds 0 to samples - 1.
+// Where the seeds of the samples begin: beyond those of a comparison, whose rows of `standard` would be the same ones.
+inline constexpr std::uint64_t kFirstSampleSeed = 1000;
+
+// The samples alone.
 PlannedVariant sampling_study(int samples);
 
 }  // namespace dts::eval

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <exception>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -20,7 +21,7 @@ namespace {
 
 struct Task {
   const Variant* variant = nullptr;
-  const Question* question = nullptr;
+  ShownQuestion shown;  // as this seed is asked it
   std::uint64_t seed = 0;
   RowKey key;
 };
@@ -45,7 +46,9 @@ class Runner {
  public:
   Runner(const RunnerInputs& inputs, Store& store) : inputs_(inputs), store_(store), scheduler_(*inputs.engine) {
     for_each_row(inputs, [&](const Variant& variant, std::uint64_t seed, const Question& question, RowKey key) {
-      if (!store.has(key)) tasks_.push_back({&variant, &question, seed, std::move(key)});
+      if (!store.has(key)) {
+        tasks_.push_back({&variant, shown_to(*inputs.dataset, question, seed), seed, std::move(key)});
+      }
     });
   }
 
@@ -85,20 +88,21 @@ class Runner {
 
   void submit(const Task& task) {
     const Vocabulary& vocabulary = *inputs_.vocabulary;
-    auto prompt = std::make_shared<ChatPrompt>(chat_prompt(vocabulary, *inputs_.dataset, *task.question));
+    auto prompt = std::make_shared<ChatPrompt>(chat_prompt(vocabulary, *inputs_.dataset, task.shown.question));
     SearchOptions options = task.variant->options;
     options.seed = task.seed;
     const int room = inputs_.engine->info().context_length - static_cast<int>(prompt->tokens.size());
     if (room < 1) {
       throw usage_error(fmt::format("question {} has {} prompt tokens, but the context holds {} ({})",
-                                    task.question->id, prompt->tokens.size(), inputs_.engine->info().context_length,
-                                    option_name("context_length")));
+                                    task.shown.question.id, prompt->tokens.size(),
+                                    inputs_.engine->info().context_length, option_name("context_length")));
     }
     limit_tokens(options, room);
     TextSearchOptions reading;
     reading.read_answer = [this, &task, prompt](std::string_view text) {
-      return inputs_.grading.vote(*task.question, text, prompt->opens_thinking);
+      return inputs_.grading.vote(task.shown.question, text, prompt->opens_thinking);
     };
+    reading.same_answer = inputs_.grading.same ? inputs_.grading.same : SameAnswer(std::equal_to<std::string>());
     auto search = make_text_search(vocabulary, *prompt, options, std::move(reading));
     Job job;
     job.search = search;
@@ -123,7 +127,7 @@ class Runner {
     }
     TreeDocument document = document_of(search, *inputs_.vocabulary, prompt, inputs_.engine->info(), times);
     document.model = inputs_.model;
-    document.question = task.question->text;
+    document.question = task.shown.question.text;
     const Row row = make_row(task, document);
     store_.save(row);
     if (inputs_.on_row) inputs_.on_row(row);
@@ -134,21 +138,26 @@ class Runner {
     const Account& account = outcome.account;
     Row row;
     row.key = task.key;
-    row.task = task.question->task;
-    row.difficulty = task.question->difficulty;
-    row.gold = task.question->answer;
-    row.finished = outcome.winner.has_value();
+    const Question& question = task.shown.question;
+    row.task = question.task;
+    row.difficulty = question.difficulty;
+    row.gold = question.answer;
+    row.release = question.release;
+    row.options = task.shown.order;
+    row.finished = !outcome.finished.empty();
     for (std::size_t i = 0; i < outcome.finished.size(); ++i) {
       const FinishedTrace& trace = outcome.finished[i];
-      Grade graded =
-          inputs_.grading.grade(*task.question, trajectory_text(document, trace.leaf), document.opens_thinking);
+      const Grade graded =
+          inputs_.grading.grade(question, trajectory_text(document, trace.leaf), document.opens_thinking);
       if (outcome.winner == i) {
         row.score = graded.score;
         row.extracted = graded.extracted;
-        row.answer = graded.answer;
+        row.answer = trace.answer;
         row.chosen_tokens = trace.length;
       }
-      row.traces.push_back({trace.length, graded.score, std::move(graded.answer)});
+      const bool voted = !trace.answer.empty() && trace.may_vote(outcome.confidence_bar);
+      row.voted += voted ? 1 : 0;
+      row.traces.push_back({trace.length, graded.score, trace.answer, trace.mean_logprob, voted});
     }
     row.reason = to_string(outcome.reason);
     row.votes = static_cast<int>(outcome.finished.size());

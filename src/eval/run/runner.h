@@ -28,6 +28,7 @@ struct Variant {
 struct Grading {
   std::function<std::string(const Question&, std::string_view text, bool opens_thinking)> vote;  // what it votes for
   std::function<Grade(const Question&, std::string_view text, bool opens_thinking)> grade;
+  SameAnswer same = nullptr;  // which answers are one vote; none: the same texts
 };
 
 struct RunnerInputs {

@@ -72,7 +72,8 @@ nlohmann::json settings_of(const SearchOptions& options) {
     const bool stops = option.name == "consensus" || option.name == "adaptive";
     if (option.stored.empty() || option.type == OptionType::kSeed || !(stops || option.concerns(method))) continue;
     const OptionValue value = option.get_stored(options);
-    if (stops && std::get<double>(value) <= 0) continue;
+    const bool off = stops || option.name == "branch_min_p";
+    if (off && std::get<double>(value) <= 0) continue;
     nlohmann::json& setting = out[setting_name(option)];
     if (option.range.infinite) {
       setting = value_text(value);  // JSON has no word for infinity

@@ -18,7 +18,7 @@ namespace dts::eval {
 namespace {
 
 constexpr int kApplicationId = 0x64747331;  // "dts1": in the file's header, so that a foreign database is known as one
-constexpr int kFormat = 2;
+constexpr int kFormat = 3;
 
 constexpr const char* kSchema = R"sql(
 CREATE TABLE settings(model TEXT NOT NULL, dataset TEXT NOT NULL, method TEXT NOT NULL, settings TEXT NOT NULL,
@@ -28,18 +28,20 @@ CREATE TABLE claims(model TEXT NOT NULL, dataset TEXT NOT NULL, method TEXT NOT 
   question TEXT NOT NULL, process TEXT NOT NULL,
   PRIMARY KEY(model, dataset, method, seed, question)) WITHOUT ROWID;
 CREATE TABLE results(model TEXT NOT NULL, dataset TEXT NOT NULL, method TEXT NOT NULL, seed INTEGER NOT NULL,
-  question TEXT NOT NULL, task TEXT NOT NULL, difficulty TEXT NOT NULL, gold TEXT NOT NULL, answer TEXT NOT NULL,
+  question TEXT NOT NULL, task TEXT NOT NULL, difficulty TEXT NOT NULL, gold TEXT NOT NULL, release TEXT NOT NULL, options TEXT NOT NULL,
+  answer TEXT NOT NULL,
   score REAL NOT NULL, extracted INTEGER NOT NULL, finished INTEGER NOT NULL, reason TEXT NOT NULL,
-  votes INTEGER NOT NULL, exhausted INTEGER NOT NULL, branch_events INTEGER NOT NULL, steps INTEGER NOT NULL,
+  votes INTEGER NOT NULL, voted INTEGER NOT NULL, exhausted INTEGER NOT NULL, branch_events INTEGER NOT NULL, steps INTEGER NOT NULL,
   prompt_tokens INTEGER NOT NULL, unique_tokens INTEGER NOT NULL, branch_tokens INTEGER NOT NULL,
   fed_tokens INTEGER NOT NULL, chosen_tokens INTEGER NOT NULL, seconds REAL NOT NULL, flops REAL NOT NULL,
   traces TEXT NOT NULL, document BLOB NOT NULL, PRIMARY KEY(model, dataset, method, seed, question));
 )sql";
 
 constexpr const char* kRowColumns =
-    "model, dataset, method, seed, question, task, difficulty, gold, answer, score, extracted, finished, reason, "
-    "votes, "
-    "exhausted, branch_events, steps, prompt_tokens, unique_tokens, branch_tokens, fed_tokens, chosen_tokens, seconds, "
+    "model, dataset, method, seed, question, task, difficulty, gold, release, options, answer, score, extracted, "
+    "finished, "
+    "reason, votes, voted, exhausted, branch_events, steps, prompt_tokens, unique_tokens, branch_tokens, fed_tokens, "
+    "chosen_tokens, seconds, "
     "flops, traces";
 
 // Trees compress about tenfold.
@@ -71,7 +73,8 @@ std::string decompress_text(const std::string& bytes, const std::string& path) {
   return out;
 }
 
-// A process's identity: its number alone is reused, so its start time belongs to it. Empty when it is not running.
+// A process's identity: its number alone is reused, so its start time belongs to it. Empty when it is not running: one
+// that was killed and whose parent has not asked for its end yet is listed, too.
 std::string process_identity(const std::string& pid) {
   std::ifstream stat("/proc/" + pid + "/stat");
   std::string line;
@@ -79,7 +82,9 @@ std::string process_identity(const std::string& pid) {
   // Fields after the command's name, which is in parentheses and may hold anything; start time is field 22.
   std::istringstream fields(line.substr(line.rfind(')') + 1));
   std::string field;
-  for (int i = 3; i <= 22; ++i) fields >> field;
+  fields >> field;
+  if (field == "Z" || field == "X") return {};
+  for (int i = 4; i <= 22; ++i) fields >> field;
   return pid + ":" + field;
 }
 
@@ -99,7 +104,10 @@ constexpr const char* kWhereKey = " WHERE model = ? AND dataset = ? AND method =
 
 std::string to_text(const std::vector<TraceResult>& traces) {
   nlohmann::json out = nlohmann::json::array();
-  for (const TraceResult& trace : traces) out.push_back({trace.length, trace.score, trace.answer});
+  for (const TraceResult& trace : traces) {
+    const nlohmann::json logprob = trace.mean_logprob ? nlohmann::json(*trace.mean_logprob) : nlohmann::json();
+    out.push_back({trace.length, trace.score, trace.answer, logprob, trace.voted});
+  }
   return out.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -107,7 +115,10 @@ std::vector<TraceResult> traces_from(const std::string& text, const std::string&
   std::vector<TraceResult> traces;
   try {
     for (const nlohmann::json& item : nlohmann::json::parse(text)) {
-      traces.push_back({item.at(0).get<int>(), item.at(1).get<double>(), item.at(2).get<std::string>()});
+      TraceResult trace{item.at(0).get<int>(), item.at(1).get<double>(), item.at(2).get<std::string>()};
+      if (item.at(3).is_number()) trace.mean_logprob = item.at(3).get<double>();
+      trace.voted = item.at(4).get<bool>();
+      traces.push_back(std::move(trace));
     }
   } catch (const nlohmann::json::exception&) {
     throw Error(path + ": the traces of a stored row are damaged");
@@ -141,12 +152,15 @@ Row read_row(StoredRowReader& from, const std::string& path) {
   row.task = from.text();
   row.difficulty = from.text();
   row.gold = from.text();
+  row.release = from.text();
+  row.options = from.text();
   row.answer = from.text();
   row.score = from.real();
   row.extracted = from.flag();
   row.finished = from.flag();
   row.reason = from.text();
   row.votes = from.small();
+  row.voted = from.small();
   row.exhausted = from.small();
   row.branch_events = from.small();
   row.steps = from.small();
@@ -293,20 +307,24 @@ void Store::abandon(const RowKey& key) {
 
 void Store::save(const Row& row) {
   Transaction transaction(impl_->database);
-  Statement insert(impl_->database,
-                   fmt::format("INSERT OR IGNORE INTO results({}, document) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,"
-                               "?,?,?,?,?,?,?,?)",
-                               kRowColumns));
+  Statement insert(
+      impl_->database,
+      fmt::format("INSERT OR IGNORE INTO results({}, document) VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,"
+                  "?,?,?,?,?,?,?,?)",
+                  kRowColumns));
   bind_key(insert, row.key)
       .bind(row.task)
       .bind(row.difficulty)
       .bind(row.gold)
+      .bind(row.release)
+      .bind(row.options)
       .bind(row.answer)
       .bind(row.score)
       .bind(row.extracted)
       .bind(row.finished)
       .bind(row.reason)
       .bind(row.votes)
+      .bind(row.voted)
       .bind(row.exhausted)
       .bind(row.branch_events)
       .bind(row.steps)

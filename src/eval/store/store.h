@@ -36,6 +36,8 @@ struct TraceResult {
   int length = 0;  // tokens
   double score = 0;
   std::string answer;  // what it votes for; empty: nothing
+  std::optional<double> mean_logprob = {};
+  bool voted = true;  // it had an answer, and its confidence allowed it
 
   friend bool operator==(const TraceResult&, const TraceResult&) = default;
 };
@@ -45,12 +47,15 @@ struct Row {
   std::string task;        // the question's, for datasets that average by task
   std::string difficulty;  // the question's
   std::string gold;
+  std::string release;     // the question's, where its scoring depends on it
+  std::string options;     // multiple choice: the order shown, in letters of the dataset's own: "CABD"; else empty
   std::string answer;      // the winner's; empty: none found
   double score = 0;        // 0..1
   bool extracted = false;  // an answer was found
   bool finished = false;   // at least one trajectory reached its end
   std::string reason;      // why the search stopped (search.h)
   int votes = 0;           // trajectories that finished
+  int voted = 0;           // of those, whose answer was counted
   int exhausted = 0;       // trajectories that reached the token budget
   int branch_events = 0;
   int steps = 0;  // tokens on the critical path

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "serve/api/option_fields.h"
+#include "text/ascii.h"
 #include "text/display.h"
 #include "text/utf8.h"
 
@@ -57,8 +58,11 @@ HttpResponse error_response(const ApiError& error) {
   response.status = error.status();
   response.body = error_json(error.status(), error.what(), error.param(), error.code());
   response.headers = error.headers();
-  // Two seconds: about what a queued request takes to leave the queue of a busy server.
-  if (error.status() == 429 || error.status() == 503) response.headers.emplace_back("Retry-After", "2");
+  const auto told = [](const auto& header) { return header.first == "Retry-After"; };
+  const bool later = error.status() == 429 || error.status() == 503;
+  if (later && std::none_of(response.headers.begin(), response.headers.end(), told)) {
+    response.headers.emplace_back("Retry-After", "2");  // where nothing better is known
+  }
   return response;
 }
 
@@ -73,6 +77,12 @@ void require_method(const HttpRequest& request, std::initializer_list<std::strin
     if (method == "GET") list += ", HEAD";
   }
   throw ApiError(405, fmt::format("this path takes {}", list), {}, "method_not_allowed").with_header("Allow", list);
+}
+
+void require_json(const HttpRequest& request) {
+  const std::string_view type = request.header("content-type");
+  if (text::lower_case(text::trim(type.substr(0, type.find(';')))) == "application/json") return;
+  throw ApiError(415, "the body must be JSON: Content-Type: application/json", {}, "unsupported_media_type");
 }
 
 }  // namespace dts::serve

@@ -47,4 +47,7 @@ HttpResponse error_response(const ApiError& error);
 // Throws 405 when a path is asked for with another method than it has. Who may GET may ask for the HEAD, too.
 void require_method(const HttpRequest& request, std::initializer_list<std::string_view> methods);
 
+// Throws 415 when the body is not said to be JSON.
+void require_json(const HttpRequest& request);
+
 }  // namespace dts::serve

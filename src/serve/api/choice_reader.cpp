@@ -1,5 +1,7 @@
 #include "serve/api/choice_reader.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -11,7 +13,9 @@ std::size_t count_characters(std::string_view bytes) {
 }
 
 ChoiceReader::ChoiceReader(std::shared_ptr<const Run> run, bool with_tokens)
-    : run_(std::move(run)), with_tokens_(with_tokens), text_(run_->options().text) {}
+    : run_(std::move(run)), with_tokens_(with_tokens), text_(run_->options().text) {
+  if (run_->options().tools) tools_.emplace(*run_->options().tools);
+}
 
 ChoiceReader::Delta ChoiceReader::read() {
   Delta delta;
@@ -39,6 +43,15 @@ ChoiceReader::Delta ChoiceReader::read() {
     if (!in_content || placed.begin == placed.end) continue;
     ++content_tokens_;
     if (with_tokens_) delta.tokens.push_back(std::move(placed.token));
+  }
+  if (tools_) {
+    tools_->feed(delta.content);
+    if (delta.done) tools_->finish();
+    delta.content = tools_->take_content();
+    delta.calls = tools_->take_calls();
+    delta.first_call = calls_;
+    // Unique in a conversation, and the same for all who ask.
+    for (ToolCall& call : delta.calls) call.id = fmt::format("call_{}_{}", run_->title().id, calls_++);
   }
   waiting_.erase(waiting_.begin(), waiting_.begin() + static_cast<std::ptrdiff_t>(told));
   return delta;

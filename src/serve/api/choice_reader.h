@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -20,6 +21,8 @@ class ChoiceReader {
   struct Delta {
     std::string reasoning;
     std::string content;
+    std::vector<ToolCall> calls;     // each whole
+    std::size_t first_call = 0;      // how many came before `calls`
     std::vector<ShownToken> tokens;  // those of `content`, where they are asked for
     std::size_t text_offset = 0;     // characters of content before `tokens`
     bool done = false;               // nothing will follow
@@ -31,6 +34,8 @@ class ChoiceReader {
   Delta read();
   // Tokens of the content so far.
   std::int64_t content_tokens() const { return content_tokens_; }
+  // It has called tools.
+  bool called() const { return calls_ > 0; }
 
  private:
   // A token in the bytes of the trajectory.
@@ -43,6 +48,8 @@ class ChoiceReader {
   std::shared_ptr<const Run> run_;
   bool with_tokens_;
   ReplyText text_;
+  std::optional<ToolReader> tools_;
+  std::size_t calls_ = 0;
   std::size_t read_ = 0;   // shown tokens
   std::size_t bytes_ = 0;  // of them
   std::vector<Placed> waiting_;

@@ -70,6 +70,19 @@ Json logprobs_json(CompletionKind kind, const ChoiceReader::Delta& delta, bool l
   return kind == CompletionKind::kChat ? chat_logprobs(delta.tokens) : text_logprobs(delta);
 }
 
+Json calls_json(const ChoiceReader::Delta& delta, bool indexed) {
+  Json list = Json::array();
+  for (const ToolCall& call : delta.calls) {
+    Json json = Json::object();
+    if (indexed) json["index"] = delta.first_call + list.size();
+    json["id"] = call.id;
+    json["type"] = "function";
+    json["function"] = {{"name", text::valid_utf8(call.name)}, {"arguments", text::valid_utf8(call.arguments)}};
+    list.push_back(std::move(json));
+  }
+  return list;
+}
+
 Json title_json(const CompletionTitle& title, const char* object) {
   Json json;
   json["id"] = title.id;
@@ -81,7 +94,10 @@ Json title_json(const CompletionTitle& title, const char* object) {
 
 }  // namespace
 
-const char* finish_reason(const Outcome& outcome) { return outcome.winner ? "stop" : "length"; }
+const char* finish_reason(const Outcome& outcome, bool called) {
+  if (!outcome.winner) return "length";
+  return called ? "tool_calls" : "stop";
+}
 
 Json completion_json(const CompletionTitle& title) {
   return title_json(title, title.kind == CompletionKind::kChat ? "chat.completion" : "text_completion");
@@ -98,6 +114,10 @@ Json whole_choice_json(CompletionKind kind, int index, const ChoiceReader::Delta
   if (kind == CompletionKind::kChat) {
     json["message"] = {{"role", "assistant"}, {"content", delta.content}, {"refusal", nullptr}};
     if (!delta.reasoning.empty()) json["message"]["reasoning_content"] = delta.reasoning;
+    if (!delta.calls.empty()) {
+      if (delta.content.empty()) json["message"]["content"] = nullptr;
+      json["message"]["tool_calls"] = calls_json(delta, /*indexed=*/false);
+    }
   } else {
     json["text"] = delta.content;
   }
@@ -116,6 +136,7 @@ Json chunk_choice_json(CompletionKind kind, int index, const ChoiceReader::Delta
     if (first && delta.content.empty()) change["content"] = "";
     if (!delta.reasoning.empty()) change["reasoning_content"] = delta.reasoning;
     if (!delta.content.empty()) change["content"] = delta.content;
+    if (!delta.calls.empty()) change["tool_calls"] = calls_json(delta, /*indexed=*/true);
     json["delta"] = std::move(change);
   } else {
     json["text"] = delta.content;
@@ -148,6 +169,8 @@ Json result_json(const Run& run, const TreeDocument& document) {
   json["state"] = "done";
   json["method"] = document.options.method.name;
   json["seed"] = document.options.seed;
+  // By its seed, whatever else is decoded.
+  json["reproducible"] = document.engine.capabilities.honours_draws && document.engine.capabilities.batch_invariant;
   json["reason"] = to_string(outcome.reason);
   json["answer"] = outcome.winner ? Json(text::valid_utf8(outcome.finished[*outcome.winner].answer)) : Json();
   json["votes"] = votes_json(outcome.votes);
@@ -170,6 +193,7 @@ Json usage_json(const Usage& usage) {
   json["prompt_tokens"] = usage.prompt_tokens;
   json["completion_tokens"] = usage.completion_tokens;
   json["total_tokens"] = usage.prompt_tokens + usage.completion_tokens;
+  json["prompt_tokens_details"] = {{"cached_tokens", usage.cached_tokens}};
   json["completion_tokens_details"] = {{"reasoning_tokens", usage.completion_tokens - usage.content_tokens}};
   return json;
 }

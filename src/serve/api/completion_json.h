@@ -22,8 +22,8 @@ struct CompletionTitle {
   CompletionKind kind = CompletionKind::kChat;
 };
 
-// "stop" when a trajectory finished, "length" when a budget ended them all.
-const char* finish_reason(const Outcome& outcome);
+// "stop" when a trajectory finished, "tool_calls" when it called some, "length" when a budget ended them all.
+const char* finish_reason(const Outcome& outcome, bool called);
 
 // A whole completion without choices and usage; a chunk of a streamed one.
 Json completion_json(const CompletionTitle& title);
@@ -41,6 +41,7 @@ Json result_json(const Run& run, const TreeDocument& document);
 
 struct Usage {
   std::int64_t prompt_tokens = 0;
+  std::int64_t cached_tokens = 0;      // of those, what an earlier request had left in the engine
   std::int64_t completion_tokens = 0;  // all that were generated, in whatever branch, each once
   std::int64_t content_tokens = 0;     // those of them that the client reads as content
 };

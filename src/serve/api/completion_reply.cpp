@@ -1,18 +1,22 @@
 #include "serve/api/completion_reply.h"
 
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "serve/api/api_error.h"
 
 namespace dts::serve {
-namespace {
 
-// A run that has nothing to give to its client.
-std::optional<ApiError> failure_of(const Outcome& outcome, const std::atomic<bool>& draining) {
+std::optional<ApiError> failure_of(const Run& run, const CompletionFormat& format) {
+  if (run.waited_in_vain()) {
+    return ApiError(503, "the queue is too long: the question waited as long as it may", {}, "queue_timeout")
+        .with_header("Retry-After", std::to_string(format.retry_after()));
+  }
+  const Outcome& outcome = run.document()->outcome;
   if (outcome.reason == StopReason::kFailed) return ApiError(500, "the decoding failed: " + outcome.error);
   if (outcome.reason != StopReason::kCancelled || outcome.winner) return std::nullopt;
-  if (draining) return ApiError(503, "the server is shutting down", {}, "shutting_down");
+  if (*format.draining) return ApiError(503, "the server is shutting down", {}, "shutting_down");
   // Clients try again after 409, 429 and whatever begins with a 5: not what somebody wants who cancelled it.
   return ApiError(410, "the request was cancelled before a trajectory had finished", {}, "cancelled");
 }
@@ -20,10 +24,13 @@ std::optional<ApiError> failure_of(const Outcome& outcome, const std::atomic<boo
 Usage usage_of(const CompletionRuns& runs, std::int64_t content_tokens) {
   Usage usage;
   usage.prompt_tokens = static_cast<std::int64_t>(runs.all().front()->options().prompt.tokens.size());
+  usage.cached_tokens = runs.all().front()->document()->outcome.account.cached_tokens;
   for (const auto& run : runs.all()) usage.completion_tokens += run->document()->outcome.account.unique_tokens;
   usage.content_tokens = content_tokens;
   return usage;
 }
+
+namespace {
 
 std::string event(const std::string& data) { return "data: " + data + "\n\n"; }
 
@@ -56,13 +63,13 @@ std::optional<HttpResponse> WholeCompletion::head() {
   std::int64_t content_tokens = 0;
   for (const auto& run : runs_->all()) {
     const auto document = run->document();
-    if (const auto failure = failure_of(document->outcome, *format_.draining)) return error_response(*failure);
+    if (const auto failure = failure_of(*run, format_)) return error_response(*failure);
     ChoiceReader reader(run, format_.logprobs);
     const ChoiceReader::Delta delta = reader.read();
     content_tokens += reader.content_tokens();
     const int index = static_cast<int>(json["choices"].size());
-    json["choices"].push_back(
-        whole_choice_json(format_.title.kind, index, delta, format_.logprobs, finish_reason(document->outcome)));
+    json["choices"].push_back(whole_choice_json(format_.title.kind, index, delta, format_.logprobs,
+                                                finish_reason(document->outcome, reader.called())));
     json["choices"].back()["dts"] = result_json(*run, *document);
   }
   json["usage"] = usage_json(usage_of(*runs_, content_tokens));
@@ -97,12 +104,12 @@ bool StreamedCompletion::add_choice(std::string& out, std::size_t index, bool te
   const ChoiceReader::Delta delta = choice.reader.read();
   const auto document = delta.done ? run.document() : nullptr;
   if (document) {
-    if (const auto failure = failure_of(document->outcome, *format_.draining)) {
+    if (const auto failure = failure_of(run, format_)) {
       out += event(error_json(failure->status(), failure->what(), failure->param(), failure->code()));
       return false;
     }
   }
-  const bool news = !delta.reasoning.empty() || !delta.content.empty() || !delta.tokens.empty();
+  const bool news = !delta.reasoning.empty() || !delta.content.empty() || !delta.tokens.empty() || !delta.calls.empty();
   const CompletionKind kind = format_.title.kind;
   const auto chunk = [&](const ChoiceReader::Delta& part, const Json& finish) {
     return chunk_choice_json(kind, static_cast<int>(index), part, format_.logprobs, !std::exchange(choice.begun, true),
@@ -116,7 +123,7 @@ bool StreamedCompletion::add_choice(std::string& out, std::size_t index, bool te
   }
   if (document) {
     choice.ended = true;
-    Json json = chunk({}, finish_reason(document->outcome));
+    Json json = chunk({}, finish_reason(document->outcome, choice.reader.called()));
     json["dts"] = result_json(run, *document);
     add_chunk(out, json);
   }

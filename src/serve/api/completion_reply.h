@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "serve/api/api_error.h"
 #include "serve/api/choice_reader.h"
 #include "serve/api/completion_json.h"
 #include "serve/http/http.h"
@@ -33,12 +34,23 @@ class CompletionRuns {
   std::vector<Listeners::Id> listening_;
 };
 
+// How a reply is written.
 struct CompletionFormat {
-  CompletionTitle title;
+  enum class Dialect { kOpenAi, kResponses, kOllamaChat, kOllamaGenerate };
+
+  Dialect dialect = Dialect::kOpenAi;
+  Json asked = {};  // kResponses: the request, of which replies repeat some
+  CompletionTitle title = {};
   bool logprobs = false;
   bool include_usage = false;                   // in a stream
   const std::atomic<bool>* draining = nullptr;  // the server's, for what to say of a run that was cancelled
+  std::function<int()> retry_after = {};        // seconds, for one that waited in vain
 };
+
+// Why a run that is done has nothing to give to its client.
+std::optional<ApiError> failure_of(const Run& run, const CompletionFormat& format);
+// Of runs that are done.
+Usage usage_of(const CompletionRuns& runs, std::int64_t content_tokens);
 
 class WholeCompletion final : public Reply {
  public:

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <string_view>
 
@@ -11,85 +12,15 @@
 #include "json/option_json.h"
 #include "json/parse.h"
 #include "serve/api/api_error.h"
+#include "serve/api/known_fields.h"
 #include "serve/api/option_fields.h"
+#include "serve/api/token_weights.h"
 #include "text/display.h"
 
 namespace dts::serve {
 namespace {
 
 using namespace text;
-
-constexpr double kInfinity = std::numeric_limits<double>::infinity();
-
-[[noreturn]] void unsupported(const std::string& name, const std::string& why) {
-  throw ApiError(400, fmt::format("{} is not supported: {}", name, why), name, "unsupported_parameter");
-}
-
-// Fields that would change what is generated, and that we cannot honour. Those that would not are ignored.
-void refuse_what_changes_the_meaning(const JsonField& body) {
-  for (const char* name : {"tools", "functions", "logit_bias", "audio", "web_search_options", "grammar", "json_schema",
-                           "chat_template_kwargs", "suffix", "images", "lora"}) {
-    if (!body[name].is_empty()) unsupported(name, "leave it out");
-  }
-  for (const char* name : {"presence_penalty", "frequency_penalty", "dry_multiplier", "xtc_probability", "mirostat"}) {
-    const JsonField value = body[name];
-    if (!value.absent() && value.number(-kInfinity, kInfinity) != 0) unsupported(name, "it must be 0 or left out");
-  }
-  const JsonField repeat = body["repeat_penalty"];
-  if (!repeat.absent() && repeat.number(0, kInfinity) != 1) unsupported("repeat_penalty", "it must be 1 or left out");
-  const JsonField format = body["response_format"];
-  if (!format.absent()) {
-    format.check_object();
-    if (format["type"].string() != "text") unsupported("response_format", "its type must be \"text\"");
-  }
-  const JsonField modalities = body["modalities"];
-  if (!modalities.absent()) {
-    for (std::size_t i = 0; i < modalities.size(); ++i) {
-      if (modalities.item(i).string() != "text") unsupported("modalities", "it must be [\"text\"]");
-    }
-  }
-  const JsonField echo = body["echo"];
-  if (!echo.absent() && echo.boolean()) unsupported("echo", "it must be false or left out");
-}
-
-// A string, or a list of parts of which all are text.
-std::string read_content(const JsonField& content) {
-  if (content.is_string()) return content.string();
-  if (!content.is_list()) content.fail("it must be a string or a list of parts");
-  std::string text;
-  for (std::size_t i = 0; i < content.size(); ++i) {
-    const JsonField part = content.item(i);
-    part.check_object();
-    const std::string& type = part["type"].string();
-    if (type != "text") {
-      part["type"].fail("this model reads text only: each part must be of type \"text\"");
-    }
-    text += part["text"].string();
-  }
-  return text;
-}
-
-ChatMessage read_message(const JsonField& message) {
-  message.check_object();
-  const std::string& role = message["role"].string();
-  if (role != "system" && role != "developer" && role != "user" && role != "assistant") {
-    message["role"].fail("it must be one of system, developer, user, assistant");
-  }
-  for (const char* name : {"tool_calls", "function_call", "audio"}) {
-    if (!message[name].is_empty()) unsupported(message[name].path(), "leave it out");
-  }
-  return {role == "developer" ? "system" : role, read_content(message["content"])};
-}
-
-std::vector<ChatMessage> read_messages(const JsonField& list, const Limits& limits) {
-  const std::size_t size = list.size();
-  if (size < 1 || size > static_cast<std::size_t>(limits.messages)) {
-    list.fail(fmt::format("it must have from 1 to {} messages", limits.messages));
-  }
-  std::vector<ChatMessage> messages;
-  for (std::size_t i = 0; i < size; ++i) messages.push_back(read_message(list.item(i)));
-  return messages;
-}
 
 std::vector<std::string> read_stop(const JsonField& stop, const Limits& limits) {
   std::vector<std::string> strings;
@@ -119,6 +50,8 @@ void read_value(const OptionInfo& option, const JsonField& value, const Limits& 
     decoding.top_p = std::numeric_limits<float>::min();
   } else if (option.name == "top_k" && value.as_integer() == -1) {
     decoding.top_k = 0;  // how some clients say that there is no limit
+  } else if (option.name == "max_tokens" && value.as_integer() == -1) {
+    decoding.max_tokens.reset();  // and here
   } else {
     option.set(decoding, read_option(option, value, request_range(option, limits)));
   }
@@ -151,7 +84,9 @@ void read_options(const JsonField& body, const Limits& limits, DecodingOptions& 
   for (const OptionInfo& option : decoding_options()) {
     if (option.openai) read_value(option, body[option.name], limits, decoding);
   }
-  read_value(*find_option("max_tokens"), body["max_completion_tokens"], limits, decoding);
+  for (const char* name : {"n_predict", "max_completion_tokens"}) {  // llama.cpp's word, and OpenAI's newer one
+    read_value(*find_option("max_tokens"), body[name], limits, decoding);
+  }
   // The server's own window gives way to a client's budget; the client's own is checked against it.
   const bool own_window = dts.absent() || dts["window"].absent();
   if (own_window && decoding.max_tokens) {
@@ -160,9 +95,12 @@ void read_options(const JsonField& body, const Limits& limits, DecodingOptions& 
 }
 
 // What chats and texts have in common.
-CompletionRequest read_common(const JsonField& body, const DecodingOptions& defaults, const Limits& limits) {
-  refuse_what_changes_the_meaning(body);
+CompletionRequest read_common(const JsonField& body, const DecodingOptions& defaults, const Limits& limits,
+                              const nlohmann::ordered_json& ordered) {
+  check_fields(body);
   CompletionRequest request;
+  request.format = read_answer_format(body, ordered);
+  request.penalties = read_penalties(body);
   request.decoding = defaults;
   DecodingOptions& decoding = request.decoding;
   if (const JsonField model = body["model"]; !model.absent() && !model.string().empty()) {
@@ -172,7 +110,8 @@ CompletionRequest read_common(const JsonField& body, const DecodingOptions& defa
   request.stop = read_stop(body["stop"], limits);
   if (const JsonField n = body["n"]; !n.absent()) request.choices = n.whole(1, limits.choices);
   if (const JsonField best = body["best_of"]; !best.absent() && best.whole(1, limits.choices) != request.choices) {
-    unsupported("best_of", "it must equal n or be left out; the methods of the dts object choose among trajectories");
+    unsupported_field("best_of",
+                      "it must equal n or be left out; the methods of the dts object choose among trajectories");
   }
   if (const JsonField stream = body["stream"]; !stream.absent()) request.stream = stream.boolean();
   if (const JsonField options = body["stream_options"]; !options.absent()) {
@@ -183,21 +122,28 @@ CompletionRequest read_common(const JsonField& body, const DecodingOptions& defa
   return request;
 }
 
-CompletionRequest read_chat(const JsonField& body, const DecodingOptions& defaults, const Limits& limits) {
-  CompletionRequest request = read_common(body, defaults, limits);
+CompletionRequest read_chat(const JsonField& body, const DecodingOptions& defaults, const Limits& limits,
+                            const nlohmann::ordered_json& ordered) {
+  CompletionRequest request = read_common(body, defaults, limits, ordered);
   request.kind = CompletionKind::kChat;
   request.messages = read_messages(body["messages"], limits);
+  request.tools = read_tools(body, ordered, limits);
+  request.template_variables = read_template_variables(body);
   if (const JsonField logprobs = body["logprobs"]; !logprobs.absent()) request.logprobs = logprobs.boolean();
   if (const JsonField top = body["top_logprobs"]; !top.absent()) {
     request.top_logprobs = top.whole(0, limits.top_logprobs);
-    if (!request.logprobs) top.fail("it goes with logprobs: true only");
+    if (!request.logprobs && request.top_logprobs > 0) top.fail("it goes with logprobs: true only");
   }
   return request;
 }
 
-CompletionRequest read_text(const JsonField& body, const DecodingOptions& defaults, const Limits& limits) {
-  CompletionRequest request = read_common(body, defaults, limits);
+CompletionRequest read_text(const JsonField& body, const DecodingOptions& defaults, const Limits& limits,
+                            const nlohmann::ordered_json& ordered) {
+  CompletionRequest request = read_common(body, defaults, limits, ordered);
   request.kind = CompletionKind::kText;
+  for (const char* name : {"tools", "chat_template_kwargs", "reasoning_effort"}) {
+    if (!body[name].is_empty()) unsupported_field(name, "it goes with chats only");
+  }
   JsonField prompt = body["prompt"];
   if (prompt.is_list() && prompt.size() == 1 && !prompt.item(0).is_number()) prompt = prompt.item(0);
   if (prompt.is_string()) {
@@ -261,12 +207,14 @@ ModelName split_model_name(const std::string& name) {
   return {name.substr(0, colon), method};
 }
 
-CompletionRequest read_chat_request(const nlohmann::json& json, const DecodingOptions& defaults, const Limits& limits) {
-  return or_api_error([&] { return read_chat(JsonField(json), defaults, limits); });
+CompletionRequest read_chat_request(const nlohmann::json& json, const DecodingOptions& defaults, const Limits& limits,
+                                    const nlohmann::ordered_json& ordered) {
+  return or_api_error([&] { return read_chat(JsonField(json), defaults, limits, ordered); });
 }
 
-CompletionRequest read_text_request(const nlohmann::json& json, const DecodingOptions& defaults, const Limits& limits) {
-  return or_api_error([&] { return read_text(JsonField(json), defaults, limits); });
+CompletionRequest read_text_request(const nlohmann::json& json, const DecodingOptions& defaults, const Limits& limits,
+                                    const nlohmann::ordered_json& ordered) {
+  return or_api_error([&] { return read_text(JsonField(json), defaults, limits, ordered); });
 }
 
 }  // namespace dts::serve

@@ -11,6 +11,9 @@
 
 #include "dts/options.h"
 #include "dts/vocabulary.h"
+#include "question/penalties.h"
+#include "serve/api/response_format.h"
+#include "serve/api/tools.h"
 #include "serve/limits.h"
 
 namespace dts::serve {
@@ -22,6 +25,10 @@ struct CompletionRequest {
   std::vector<ChatMessage> messages;                   // of a chat
   std::variant<std::string, std::vector<Token>> text;  // of a text completion: tokens are not checked yet
   DecodingOptions decoding;
+  ToolsAsked tools;
+  AnswerFormat format;
+  Penalties penalties;             // tokens are not checked yet
+  std::string template_variables;  // JSON; empty: none
   std::vector<std::string> stop;
   int choices = 1;
   bool stream = false;
@@ -42,7 +49,10 @@ nlohmann::json parse_body(std::string_view body, const Limits& limits);
 
 // Both throw an ApiError. `json` is an object; `defaults` are the server's own options, which a request may change. A
 // method in the model's name comes before the server's, and one in the `dts` object before both.
-CompletionRequest read_chat_request(const nlohmann::json& json, const DecodingOptions& defaults, const Limits& limits);
-CompletionRequest read_text_request(const nlohmann::json& json, const DecodingOptions& defaults, const Limits& limits);
+// `ordered` is the same body with its keys in order: a schema's properties come in the order they were written.
+CompletionRequest read_chat_request(const nlohmann::json& json, const DecodingOptions& defaults, const Limits& limits,
+                                    const nlohmann::ordered_json& ordered);
+CompletionRequest read_text_request(const nlohmann::json& json, const DecodingOptions& defaults, const Limits& limits,
+                                    const nlohmann::ordered_json& ordered);
 
 }  // namespace dts::serve

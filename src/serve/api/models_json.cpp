@@ -111,6 +111,10 @@ Json models_json(const ServiceOptions& options, const EngineInfo& engine) {
   dts["description"] = text::valid_utf8(model.description);
   dts["parameters"] = model.parameters;
   dts["training_context"] = model.training_context;
+  dts["engine"] = {{"kind", engine.kind},
+                   {"honours_draws", engine.capabilities.honours_draws},
+                   {"exact_statistics", engine.capabilities.exact_statistics},
+                   {"batch_invariant", engine.capabilities.batch_invariant}};
   dts["methods"] = Json::array();
   Json aliases = Json::array();
   for (const MethodInfo& method : methods()) {

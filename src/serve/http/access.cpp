@@ -68,11 +68,20 @@ Access::Access(AccessOptions options) : options_(std::move(options)) {
   for (std::string& host : options_.hosts) host = lower_case(host);
 }
 
-bool Access::has_key(const HttpRequest& request) const {
-  if (options_.keys.empty()) return true;
+std::optional<Caller> Access::caller(const HttpRequest& request) const {
+  if (keys() == 0) return Caller{};
   const std::string given = key_of(request.header("authorization"));
-  bool found = false;
-  for (const std::string& key : options_.keys) found = equal_in_constant_time(key, given) || found;
+  // All are compared, whichever it is. The first that fits counts.
+  std::optional<Caller> found;
+  std::uint64_t owner = 0;
+  const auto compare = [&](const std::vector<std::string>& keys, bool sees_all) {
+    for (const std::string& key : keys) {
+      ++owner;
+      if (equal_in_constant_time(key, given) && !found) found = Caller{owner, sees_all};
+    }
+  };
+  compare(options_.admin_keys, true);
+  compare(options_.keys, options_.shared_runs);
   return found;
 }
 
@@ -96,7 +105,7 @@ std::optional<HttpResponse> Access::refuse(const HttpRequest& request) const {
     return error_response(ApiError(403, "the Host header names another host than this server", {}, "wrong_host"));
   }
   if (request.path == "/health") return std::nullopt;
-  if (!has_key(request)) {
+  if (!caller(request)) {
     // A person who opens the page is asked by the browser, which from then on sends the password with whatever the page
     // asks for. A refused request of the page itself, or of any other client of the API, must not open that prompt.
     const char* challenge =

@@ -16,6 +16,7 @@
 #include <boost/beast/http/read.hpp>
 
 #include "serve/api/api_error.h"
+#include "serve/http/framing.h"
 #include "serve/http/ids.h"
 #include "text/ascii.h"
 #include "text/display.h"
@@ -32,15 +33,20 @@ using Clock = std::chrono::steady_clock;
 
 constexpr std::size_t kSlice = std::size_t{64} << 10U;  // a client has Limits::write_time to take this much
 constexpr std::chrono::milliseconds kTick{250};         // how often a stream is polled when nothing wakes it
+constexpr std::chrono::milliseconds kEcho{20};          // for a client that has gone to be noticed
 constexpr std::chrono::milliseconds kLinger{1000};  // for the client to read a refusal before its unread body resets it
 constexpr std::size_t kLingerBytes = std::size_t{1} << 20U;
 
 auto handled(error_code& error) { return asio::redirect_error(asio::use_awaitable, error); }
 
-// A client that has closed its side, whatever it has sent before.
-bool has_hung_up(int fd) {
+// What a client has closed, whatever it has sent before.
+enum class Closed { kNothing, kItsSide, kAll };
+
+Closed closed_by(int fd) {
   pollfd state{fd, POLLRDHUP, 0};
-  return poll(&state, 1, 0) > 0 && (state.revents & (POLLRDHUP | POLLHUP | POLLERR)) != 0;
+  if (poll(&state, 1, 0) <= 0) return Closed::kNothing;
+  if ((state.revents & (POLLHUP | POLLERR)) != 0) return Closed::kAll;
+  return (state.revents & POLLRDHUP) != 0 ? Closed::kItsSide : Closed::kNothing;
 }
 
 HttpRequest request_of(const http::request<http::string_body>& message) {
@@ -72,7 +78,25 @@ HttpConnection::HttpConnection(asio::ip::tcp::socket socket, Service& service, c
       draining_(draining),
       buffer_(service.limits().header_bytes + kSlice),
       deadline_(socket_.get_executor()),
-      wake_timer_(socket_.get_executor()) {}
+      wake_timer_(socket_.get_executor()),
+      since_(Clock::now().time_since_epoch().count()) {}
+
+HttpConnection::Standing HttpConnection::standing() const {
+  return {.waits = waits_, .known = known_, .since = Clock::duration(since_)};
+}
+
+void HttpConnection::now_waits() {
+  since_ = Clock::now().time_since_epoch().count();
+  waits_ = true;
+}
+
+void HttpConnection::give_way() {
+  if (leaving_.exchange(true)) return;
+  asio::post(socket_.get_executor(), [self = shared_from_this()] {
+    error_code ignored;
+    if (self->waits_) self->socket_.cancel(ignored);
+  });
+}
 
 void HttpConnection::drain() {
   asio::post(socket_.get_executor(), [self = shared_from_this()] {
@@ -114,17 +138,29 @@ HttpConnection::Task<void> HttpConnection::wait(std::chrono::milliseconds most) 
 }
 
 // Only a connection that is being read notices its end. While a reply is made nothing is read, so this looks.
-HttpConnection::Task<void> HttpConnection::watch_for_close(std::shared_ptr<bool> over) {
+HttpConnection::Task<void> HttpConnection::watch_for_close(std::shared_ptr<bool> over, unsigned version) {
   const auto self = shared_from_this();
   asio::steady_timer pause(socket_.get_executor());
+  bool asked = false;
   while (!*over) {
     error_code error;
     co_await socket_.async_wait(asio::ip::tcp::socket::wait_read, handled(error));
     if (*over) co_return;
-    if (error || has_hung_up(socket_.native_handle())) {
+    const int fd = socket_.native_handle();
+    const Closed closed = error ? Closed::kAll : closed_by(fd);
+    // Who has closed its side may have gone, or wait for the answer: only what is sent to it tells, by what comes back.
+    // HTTP/1.0 has nothing that could be sent; there it is gone.
+    if (closed == Closed::kAll || (closed == Closed::kItsSide && version < 11)) {
       client_gone_ = true;
       wake();
       co_return;
+    }
+    if (closed == Closed::kItsSide && !std::exchange(asked, true) && !response_begun_) {
+      constexpr std::string_view kStillThere = "HTTP/1.1 102 Processing\r\n\r\n";
+      ::send(fd, kStillThere.data(), kStillThere.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+      pause.expires_after(kEcho);
+      co_await pause.async_wait(handled(error));
+      continue;
     }
     // It is readable and open: another request has come before this one was answered. From now on the socket is always
     // readable, so it is looked at from time to time.
@@ -210,6 +246,9 @@ HttpConnection::Task<void> HttpConnection::linger() {
 HttpConnection::Task<bool> HttpConnection::serve_request() {
   const Limits& limits = service_.limits();
   between_requests_ = true;
+  response_begun_ = false;
+  now_waits();
+  if (leaving_) co_return false;
   common_headers_.clear();
   bytes_sent_ = 0;
   // Who has not said a word yet is given less time than who has.
@@ -218,6 +257,7 @@ HttpConnection::Task<bool> HttpConnection::serve_request() {
     co_return false;
   }
   between_requests_ = false;
+  now_waits();
 
   Parser parser;
   parser.header_limit(static_cast<std::uint32_t>(limits.header_bytes));
@@ -231,6 +271,11 @@ HttpConnection::Task<bool> HttpConnection::serve_request() {
   HttpRequest request = request_of(parser.get());
   const bool keep_alive = parser.get().keep_alive() && !draining_;
   const unsigned version = parser.get().version();
+  if (std::string fault = framing_fault(request, version); !fault.empty()) {
+    co_return co_await refuse_unread(400, std::move(fault), "bad_request");
+  }
+  if (service_.knows(request)) known_ = true;
+  waits_ = !known_;
   common_headers_ = service_.common_headers(request);
   if (const auto refusal = service_.refuse(request)) {
     request_id_ = new_id("req-");
@@ -244,11 +289,13 @@ HttpConnection::Task<bool> HttpConnection::serve_request() {
   }
   if (boost::beast::iequals(parser.get()[http::field::expect], "100-continue") && !parser.is_done()) {
     if (!co_await write("HTTP/1.1 100 Continue\r\n\r\n")) co_return false;
+    response_begun_ = false;
   }
   set_deadline(limits.body_time);
   co_await http::async_read(socket_, buffer_, parser, handled(error));
   clear_deadline();
   if (expired_ || error) co_return co_await refuse_unreadable(error);
+  waits_ = false;
   request.body = std::move(parser.get().body());
   co_return co_await answer(request, keep_alive, version);
 }
@@ -268,7 +315,7 @@ HttpConnection::Task<bool> HttpConnection::answer(const HttpRequest& request, bo
     reply->on_change([weak = weak_from_this()] {
       if (const auto self = weak.lock()) self->wake();
     });
-    asio::co_spawn(socket_.get_executor(), watch_for_close(over), asio::detached);
+    asio::co_spawn(socket_.get_executor(), watch_for_close(over, version), asio::detached);
     if (!head) head = reply->head();
     while (!head && !client_gone_) {
       co_await wait(std::chrono::hours(1));
@@ -329,6 +376,7 @@ HttpConnection::Task<bool> HttpConnection::send(const HttpResponse& response, bo
 }
 
 HttpConnection::Task<bool> HttpConnection::write(std::string_view bytes) {
+  response_begun_ = true;
   while (!bytes.empty()) {
     const std::string_view slice = bytes.substr(0, kSlice);
     error_code error;

@@ -19,7 +19,7 @@
 
 namespace dts::serve {
 
-// Everything but drain() runs on the connection's own strand.
+// Everything but drain(), standing() and give_way() runs on the connection's own strand.
 class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
  public:
   HttpConnection(boost::asio::ip::tcp::socket socket, Service& service, const std::atomic<bool>& draining);
@@ -28,6 +28,21 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   boost::asio::awaitable<void> serve();
   // For a connection too many: says so, and is gone.
   boost::asio::awaitable<void> turn_away();
+
+  // What it is worth keeping for when there are too many.
+  struct Standing {
+    bool waits = true;   // for the client: it is idle, or its request's headers are not there yet
+    bool known = false;  // it has shown a key, or needs none
+    std::chrono::steady_clock::duration since{};  // since then, as the clock counts
+
+    // Whether it should rather go than `other`; both wait.
+    bool gives_way_before(const Standing& other) const { return known != other.known ? !known : since < other.since; }
+  };
+  // Any thread.
+  Standing standing() const;
+  // Any thread, once: it is closed if it still waits.
+  void give_way();
+  bool gives_way() const { return leaving_; }
 
   // From any thread: nothing more is read once the reply under way has been sent.
   void drain();
@@ -49,13 +64,14 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   Task<bool> write(std::string_view bytes);
   // Waits until the reply wants to be polled again, `most` has passed, or the client has gone.
   Task<void> wait(std::chrono::milliseconds most);
-  Task<void> watch_for_close(std::shared_ptr<bool> over);
+  Task<void> watch_for_close(std::shared_ptr<bool> over, unsigned version);
   Task<void> linger();
 
   std::string head_text(const HttpResponse& response, bool keep_alive, unsigned version, const std::string& framing);
   void set_deadline(std::chrono::milliseconds time);
   void clear_deadline();
   void wake();
+  void now_waits();
 
   boost::asio::ip::tcp::socket socket_;
   Service& service_;
@@ -67,6 +83,11 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   boost::asio::steady_timer wake_timer_;
   std::atomic<bool> awake_ = false;
   bool client_gone_ = false;
+  bool response_begun_ = false;  // of the request under way
+  std::atomic<bool> waits_ = true;
+  std::atomic<bool> known_ = false;
+  std::atomic<bool> leaving_ = false;
+  std::atomic<std::chrono::steady_clock::rep> since_;
   bool first_request_ = true;
   bool between_requests_ = true;
   // Of the request under way, for its log line.

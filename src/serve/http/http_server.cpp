@@ -17,6 +17,7 @@
 
 #include "dts/error.h"
 #include "serve/http/http_connection.h"
+#include "text/display.h"
 
 namespace dts::serve {
 namespace {
@@ -54,7 +55,7 @@ class HttpServer::Impl {
     port_ = acceptor_.local_endpoint().port();
     asio::co_spawn(acceptor_.get_executor(), accept(), asio::detached);
     for (int i = 0; i < options.threads; ++i) {
-      threads_.emplace_back([this] { context_.run(); });
+      threads_.emplace_back([this] { run(); });
     }
   }
 
@@ -81,6 +82,18 @@ class HttpServer::Impl {
   }
 
  private:
+  // What a handler throws is its own connection's end.
+  void run() {
+    while (true) {
+      try {
+        context_.run();
+        return;
+      } catch (const std::exception& error) {
+        spdlog::error("a connection failed: {}", text::one_line(error.what()));
+      }
+    }
+  }
+
   asio::awaitable<void> accept() {
     while (!draining_) {
       error_code error;
@@ -100,13 +113,12 @@ class HttpServer::Impl {
   }
 
   void start(const std::shared_ptr<HttpConnection>& connection) {
-    std::size_t count = 0;
+    bool too_many = false;
     {
       const std::scoped_lock lock(mutex_);
+      too_many = connections_.size() >= service_.limits().connections && !make_room();
       connections_.insert(connection);
-      count = connections_.size();
     }
-    const bool too_many = count > service_.limits().connections;
     asio::co_spawn(
         connection->executor(),
         [connection, too_many] { return too_many ? connection->turn_away() : connection->serve(); },
@@ -114,6 +126,24 @@ class HttpServer::Impl {
           const std::scoped_lock lock(mutex_);
           connections_.erase(connection);
         });
+  }
+
+  // Whoever only waits gives way to a newcomer, those that have shown no key first: holding connections open must not
+  // keep the others out. False when all are at work, or as many as there may be are leaving already. Under the lock.
+  bool make_room() {
+    std::shared_ptr<HttpConnection> first;
+    std::size_t leaving = 0;
+    for (const auto& connection : connections_) {
+      if (connection->gives_way()) {
+        ++leaving;
+        continue;
+      }
+      const HttpConnection::Standing standing = connection->standing();
+      if (standing.waits && (!first || standing.gives_way_before(first->standing()))) first = connection;
+    }
+    if (!first || leaving >= service_.limits().connections) return false;
+    first->give_way();
+    return true;
   }
 
   Service& service_;

@@ -1,6 +1,11 @@
 #include "serve/http/workers.h"
 
+#include <spdlog/spdlog.h>
+
+#include <exception>
 #include <utility>
+
+#include "text/display.h"
 
 namespace dts::serve {
 
@@ -40,7 +45,11 @@ void Workers::run() {
       task = std::move(tasks_.front());
       tasks_.pop_front();
     }
-    task();
+    try {
+      task();
+    } catch (const std::exception& error) {
+      spdlog::error("a worker failed: {}", text::one_line(error.what()));
+    }
   }
 }
 

@@ -1,10 +1,17 @@
 #include "serve/runs/engine_loop.h"
 
+#include <spdlog/spdlog.h>
+
+#include <exception>
+#include <iterator>
 #include <utility>
+
+#include "text/display.h"
 
 namespace dts::serve {
 
-EngineLoop::EngineLoop(Engine& engine) : engine_(engine), scheduler_(engine), thread_([this] { run(); }) {}
+EngineLoop::EngineLoop(Engine& engine, const SchedulerOptions& options)
+    : engine_(engine), scheduler_(engine, options), thread_([this] { run(); }) {}
 
 EngineLoop::~EngineLoop() {
   {
@@ -52,13 +59,22 @@ void EngineLoop::run() {
   while (true) {
     {
       std::unique_lock lock(mutex_);
-      tasks.swap(tasks_);
+      std::move(tasks_.begin(), tasks_.end(), std::back_inserter(tasks));
+      tasks_.clear();
       awake_ = false;
       if (stopping_ && tasks.empty()) return;
     }
-    for (const auto& task : tasks) task();
-    tasks.clear();
-    const bool worked = scheduler_.step();
+    // Searches keep their failures to themselves; what is left is want of memory between them.
+    bool worked = true;
+    try {
+      for (auto& task : tasks) {
+        if (task) std::exchange(task, nullptr)();
+      }
+      worked = scheduler_.step();
+    } catch (const std::exception& error) {
+      spdlog::error("the engine's thread failed: {}", text::one_line(error.what()));
+    }
+    std::erase_if(tasks, [](const auto& task) { return !task; });
     const EngineTimes times = engine_.times();
     std::unique_lock lock(mutex_);
     times_ = times;

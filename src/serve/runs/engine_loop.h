@@ -14,7 +14,7 @@ namespace dts::serve {
 class EngineLoop {
  public:
   // `engine` must outlive it, and is used by no other thread meanwhile.
-  explicit EngineLoop(Engine& engine);
+  explicit EngineLoop(Engine& engine, const SchedulerOptions& options = {});
   // Tasks that have not run yet run; searches that have not ended are dropped without a word: cancel them before.
   ~EngineLoop();
   EngineLoop(const EngineLoop&) = delete;
@@ -24,7 +24,7 @@ class EngineLoop {
   JobId submit(Job job);
   void cancel(JobId id);
 
-  // Any thread: runs `task` on the engine's thread, between two steps. It must not throw.
+  // Any thread: runs `task` on the engine's thread, between two steps. What it throws is logged.
   void post(std::function<void()> task);
 
   // Seconds the engine has been busy, as of the last step. Any thread.

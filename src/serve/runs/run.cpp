@@ -3,6 +3,8 @@
 #include <exception>
 #include <utility>
 
+#include "dts/answer.h"
+
 namespace dts::serve {
 
 std::string_view to_string(RunState state) {
@@ -32,7 +34,24 @@ std::shared_ptr<Search> Run::make_search() {
   TextSearchOptions text;
   text.stop = options_.text.stop;
   text.split_thinking = options_.text.split_thinking;
+  text.filter = options_.filter;
+  if (options_.tools || options_.votes_by_content) {
+    text.read_answer = [this](std::string_view said) { return answer_of(said); };
+  }
   return make_text_search(vocabulary_, options_.prompt, options_.search, std::move(text));
+}
+
+std::string Run::answer_of(std::string_view text) const {
+  ReplyText reader({options_.text.split_thinking, options_.text.opens_thinking, {}});
+  reader.feed(text);
+  reader.finish();
+  const std::string content = reader.take_content();
+  if (options_.votes_by_content) return canonical_json(content);
+  ToolReader calls(*options_.tools);
+  calls.feed(content);
+  calls.finish();
+  const std::string called = canonical_calls(calls.take_calls());
+  return called.empty() ? extract_answer(text, options_.prompt.opens_thinking) : called;
 }
 
 Job Run::job() {
@@ -45,6 +64,8 @@ Job Run::job() {
   Job job;
   job.search = search_;
   job.max_seconds = options_.max_seconds;
+  job.max_queue_seconds = options_.max_queue_seconds;
+  job.owner = options_.owner;
   job.on_prefill = [self](const JobProgress& progress) { self->on_prefill(progress); };
   job.on_done = [self](const JobTimes& times) { self->on_done(times); };
   return job;
@@ -140,26 +161,38 @@ TreeDocument Run::make_document(const JobTimes& times) const {
 }
 
 void Run::on_done(const JobTimes& times) {
-  auto document = std::make_shared<TreeDocument>();
+  const std::shared_ptr<TreeDocument> document = std::move(last_word_);
+  const StopReason reason = search_->reason();
   try {
     *document = make_document(times);
     tree_events_->done(*document);
   } catch (const std::exception& error) {
-    document->options = effective_;
+    document->outcome = {};
     document->outcome.reason = StopReason::kFailed;
-    document->outcome.error = error.what();
+    try {
+      document->options = effective_;
+      document->outcome.error = error.what();
+    } catch (const std::exception&) {  // NOLINT(bugprone-empty-catch): it ends without words, then
+    }
     events_.close();
   }
   {
     const std::scoped_lock lock(mutex_);
+    // Whoever was admitted has spent time on its prompt.
+    waited_in_vain_ = reason == StopReason::kTimeBudget && times.prefill == 0 && times.decode == 0;
     progress_.state = RunState::kDone;
     progress_.live = 0;
-    document_ = std::move(document);
+    document_ = document;
   }
   tree_events_.reset();
   search_.reset();
   tops_ = {};
   listeners_.notify();
+}
+
+bool Run::waited_in_vain() const {
+  const std::scoped_lock lock(mutex_);
+  return waited_in_vain_;
 }
 
 RunProgress Run::progress() const {

@@ -13,6 +13,7 @@
 #include "dts/scheduler.h"
 #include "dts/text_search.h"
 #include "question/reply_text.h"
+#include "question/tool_calls.h"
 #include "serve/runs/event_log.h"
 #include "serve/runs/listeners.h"
 #include "serve/runs/tree_events.h"
@@ -23,9 +24,14 @@ struct RunOptions {
   RunTitle title;
   ChatPrompt prompt;
   SearchOptions search;
-  double max_seconds = 0;  // 0: no limit
-  ReplyTextOptions text;   // how a trajectory is read, and where it stops
-  int top_logprobs = 0;    // alternatives to keep of each token
+  double max_seconds = 0;                           // 0: no limit
+  double max_queue_seconds = 0;                     // 0: no limit
+  std::uint64_t owner = 0;                          // whose key asked
+  ReplyTextOptions text;                            // how a trajectory is read, and where it stops
+  int top_logprobs = 0;                             // alternatives to keep of each token
+  std::shared_ptr<const LogitsFilter> filter = {};  // what a trajectory may say; null: anything
+  std::optional<ToolSyntax> tools = {};             // the content may call some; trajectories that do vote by the call
+  bool votes_by_content = false;                    // the content is JSON, or follows a grammar: it is the answer
 };
 
 // A token of the text that is certain.
@@ -63,6 +69,7 @@ class Run : public std::enable_shared_from_this<Run> {
   const RunOptions& options() const { return options_; }
   const SearchOptions& search_options() const { return effective_; }
   const EventLog& events() const { return events_; }
+  std::uint64_t owner() const { return options_.owner; }
   int max_live() const { return effective_.method.max_live(); }
 
   // To be submitted once; it keeps the run alive until it is done.
@@ -75,6 +82,8 @@ class Run : public std::enable_shared_from_this<Run> {
   // Once it is done. The client that asked may then forget_shown_tokens(): others read the document.
   std::shared_ptr<const TreeDocument> document() const;
   void forget_shown_tokens();
+  // It is done, and never started: the queue took longer than it may.
+  bool waited_in_vain() const;
   // What it takes in memory once it is done.
   std::size_t bytes() const;
   Listeners& listeners() { return listeners_; }
@@ -84,6 +93,7 @@ class Run : public std::enable_shared_from_this<Run> {
 
  private:
   std::shared_ptr<Search> make_search();
+  std::string answer_of(std::string_view text) const;
   void on_predictions(std::span<const Prediction> predictions);
   void on_event(const SearchEvent& event);
   void on_prefill(const JobProgress& progress);
@@ -102,6 +112,8 @@ class Run : public std::enable_shared_from_this<Run> {
   std::shared_ptr<Search> search_;
   SearchOptions effective_;
   std::optional<TreeEvents> tree_events_;
+  // Made with the run: when it ends for want of memory there is none for this.
+  std::shared_ptr<TreeDocument> last_word_ = std::make_shared<TreeDocument>();
   CommittedPrefix prefix_;
   // [segments][tokens]: what each token was chosen from. A child's first token was chosen from the last of its parent.
   std::vector<std::vector<std::vector<Candidate>>> tops_;
@@ -115,6 +127,7 @@ class Run : public std::enable_shared_from_this<Run> {
   RunProgress progress_;
   std::vector<ShownToken> shown_;
   bool forgotten_ = false;  // nobody will ask for them
+  bool waited_in_vain_ = false;
   std::shared_ptr<const TreeDocument> document_;
 };
 

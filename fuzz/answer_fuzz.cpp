@@ -1,0 +1,50 @@
+// libFuzzer: any two texts as answers. What must hold of each alone and of both, and a letter that simple-evals' own
+// expression finds is the one we find.
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <regex>
+#include <string>
+#include <string_view>
+
+#include "answer/choice_letter.h"
+#include "dts/answer.h"
+
+namespace {
+
+void require(bool holds) {
+  if (!holds) std::abort();
+}
+
+// The oracle is slow, and recurses: short texts only.
+void check_letter(const std::string& text) {
+  if (text.size() > 256) return;
+  static const std::regex kSimpleEvals("Answer[ \\t]*:[ \\t]*\\$?([A-D])\\$?", std::regex::icase);
+  std::smatch match;
+  if (!std::regex_search(text, match, kSimpleEvals)) return;
+  const char letter = static_cast<char>(match[1].str()[0] & ~0x20);
+  require(dts::choice_letter(text) == letter);
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view all(reinterpret_cast<const char*>(data), size);
+  const std::size_t cut = all.find('\0');
+  const std::string a(all.substr(0, cut));
+  const std::string b(cut == std::string_view::npos ? std::string_view() : all.substr(cut + 1));
+  const std::string normal = dts::normalise_answer(a);
+  require(dts::normalise_answer(normal) == normal);
+  require(dts::equivalent(a, a));
+  require(dts::equivalent(a, b) == dts::equivalent(b, a));
+  for (const bool opens : {false, true}) {
+    const dts::SplitText split = dts::split_thinking(a, opens);
+    require(split.thinking.size() + split.answer.size() <= a.size());
+    const std::string answer = dts::extract_answer(a, opens);
+    require(dts::normalise_answer(answer) == answer);
+  }
+  const char letter = dts::choice_letter(a, 4);
+  require(letter == '\0' || (letter >= 'A' && letter <= 'D'));
+  check_letter(a);
+  return 0;
+}

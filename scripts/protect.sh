@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# What the release tests do not see: protect.sh STAGE..., stages being fuzz, asan, tsan and lint. Says what each took, and ends
+# with an error when any found something. Two cores and no compiler cache are enough for all of them in half an hour.
+#   FUZZ_INPUTS  inputs for each fuzzer (20000)
+#   LINT_SECONDS how long files are linted (300)
+#   LINT_BASE    the commit since which changed files are linted (where this branch left origin/main, else the last one)
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
+[ $# -gt 0 ] || { echo "usage: protect.sh STAGE...: fuzz, asan, tsan, lint" >&2; exit 2; }
+jobs=$(nproc)
+scripts/setup.sh ci || exit
+
+# Every edge that takes bytes from outside, for a fixed number of inputs from its corpus.
+fuzz() {
+  # clang alone is not enough: its runtime is a package of its own.
+  if ! echo 'extern "C" int LLVMFuzzerTestOneInput(const char*, unsigned long) { return 0; }' |
+    clang++ -x c++ -fsanitize=fuzzer,address - -o /dev/null; then
+    echo 'protect: clang cannot link a fuzzer: its packages are clang and libclang-rt-dev (scripts/setup.sh ci)'
+    return 1
+  fi
+  cmake --preset fuzz > /dev/null && cmake --build build/fuzz --parallel "$jobs" --target fuzzers &&
+    scripts/fuzz.sh build/fuzz "${FUZZ_INPUTS:-20000}"
+}
+
+# sanitized PRESET FILTER PROGRAM...: builds test programs and runs them, two at a time, each with a deadline. Our invariants
+# are on in every build. Little debug information: a stack needs no more, and linking is short. What runs in node or a
+# browser is left out: nothing of ours in there can be sanitized.
+sanitized() {
+  local preset=$1 filter=$2
+  shift 2
+  cmake --preset "$preset" -DDTS_PAGE=OFF -DCMAKE_BUILD_TYPE=RelWithDebInfo -DCMAKE_CXX_FLAGS_RELWITHDEBINFO='-O1 -g1' \
+    -DCMAKE_C_FLAGS_RELWITHDEBINFO='-O1 -g1' > /dev/null || return
+  cmake --build "build/$preset" --parallel "$jobs" --target "$@" || return
+  printf '%s\n' "$@" | UBSAN_OPTIONS=print_stacktrace=1 TSAN_OPTIONS="suppressions=$PWD/cmake/tsan.supp" \
+    xargs -n 1 -P 2 scripts/run_tests.sh "build/$preset" "$filter"
+}
+
+# The suite. Coverage of intervals is arithmetic: simulated in release, not here.
+asan() {
+  sanitized asan '-IntervalCoverage.*' answer_tests core_tests draw_tests eval_tests llama_tests remote_tests serve_tests
+}
+
+# What has threads.
+tsan() {
+  sanitized tsan 'Scheduler*:ParallelFor*:*Predictor*:Serve*:Service*:Http*:Run*:RunnerTest*:StoreTest*' \
+    core_tests eval_tests serve_tests
+}
+
+lint() {
+  local base
+  base=${LINT_BASE:-$(git merge-base HEAD origin/main 2>/dev/null)}
+  if [ -z "$base" ] || [ "$base" = "$(git rev-parse HEAD)" ]; then base=$(git rev-parse --verify --quiet HEAD~1); fi
+  [ -n "$base" ] || { echo 'protect: there is no earlier commit to compare with'; return 0; }
+  LINT_SECONDS=${LINT_SECONDS:-300} make --no-print-directory lint-changed BASE="$base"
+}
+
+failed=()
+summary=()
+for stage in "$@"; do
+  case $stage in fuzz | asan | tsan | lint) ;; *) echo "protect: no stage '$stage'" >&2; exit 2 ;; esac
+  printf '\n==== %s\n' "$stage"
+  begin=$SECONDS
+  "$stage" || failed+=("$stage")
+  summary+=("$(printf '%s %d:%02d min' "$stage" $(((SECONDS - begin) / 60)) $(((SECONDS - begin) % 60)))")
+done
+printf '\nprotect: %s\n' "$(IFS=,; echo "${summary[*]}")"
+[ ${#failed[@]} = 0 ] || { echo "protect: failed: ${failed[*]}"; exit 1; }

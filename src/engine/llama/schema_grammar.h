@@ -1,0 +1,12 @@
+// From a JSON schema to the grammar of what it allows, by llama.cpp's own converter.
+#pragma once
+
+#include <string>
+
+namespace dts {
+
+// GBNF with a rule `root`. Throws std::exception when the text is no JSON or the schema cannot be had as a grammar. It
+// recurses: bound the text, and call it with stack to spare.
+std::string schema_grammar(const std::string& json_schema);
+
+}  // namespace dts

@@ -1,0 +1,193 @@
+#include "serve/api/known_fields.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "dts/options.h"
+#include "json/field.h"
+#include "serve/api/api_error.h"
+#include "text/display.h"
+
+namespace dts::serve {
+namespace {
+
+// Read by whoever is concerned; the options of a search are in their own table.
+// clang-format off
+constexpr auto kHonoured = std::to_array<std::string_view>({
+    "model", "messages", "prompt", "dts", "tools", "tool_choice", "response_format", "parallel_tool_calls",
+    "json_schema", "grammar", "presence_penalty", "frequency_penalty", "repeat_penalty", "logit_bias",
+    "reasoning_effort", "repetition_penalty", "enable_thinking", "modalities", "n_predict", "chat_template_kwargs",
+    "stop", "n", "best_of", "max_completion_tokens", "stream", "stream_options", "logprobs", "top_logprobs",
+});
+// clang-format on
+
+// They change nothing here: who asks, how it is billed, cached or placed, and numbers of samplers that are not on.
+// clang-format off
+constexpr auto kHarmless = std::to_array<std::string_view>({
+    "user", "metadata", "store", "service_tier", "safety_identifier", "prompt_cache_key", "prompt_cache_retention",
+    "prediction", "provider", "route", "usage", "keep_alive", "request_id", "rid", "priority", "session_id",
+    // llama.cpp's.
+    "cache_prompt", "id_slot", "slot_id", "n_keep", "n_discard", "n_cache_reuse", "timings_per_token",
+    "return_progress", "post_sampling_probs", "return_tokens", "verbose", "parse_tool_calls", "mirostat_tau",
+    "mirostat_eta", "dry_base", "dry_allowed_length", "dry_penalty_last_n", "dry_sequence_breakers", "xtc_threshold",
+    "dynatemp_exponent", "adaptive_decay", "penalize_nl", "backend_sampling",
+    // vLLM's and SGLang's.
+    "cache_salt", "kv_transfer_params", "spaces_between_special_tokens", "detokenize", "stream_interval",
+    "data_parallel_rank", "return_cached_tokens_details",
+});
+// clang-format on
+
+// A field that would change what is generated, and that we cannot honour, with the values that would not.
+struct Unsupported {
+  const char* name;
+  const char* neutral;  // JSON texts, one after the other; empty: none but null, [] and {}
+  const char* remedy;
+};
+
+constexpr const char* kOut = "leave it out";
+constexpr const char* kZero = "it must be 0 or left out";
+constexpr const char* kOne = "it must be 1 or left out";
+constexpr const char* kFalse = "it must be false or left out";
+constexpr const char* kTrue = "it must be true or left out";
+
+constexpr auto kUnsupported = std::to_array<Unsupported>({
+    {"functions", "", kOut},
+    {"function_call", R"(["none", "auto"])", kOut},
+    {"audio", "", kOut},
+    {"web_search_options", "", kOut},
+    {"suffix", R"([""])", kOut},
+    {"images", "", kOut},
+    {"lora", "", kOut},
+    {"reasoning", "", "use reasoning_effort"},
+    {"thinking", "", "use reasoning_effort or chat_template_kwargs"},
+    {"moderation", "", kOut},
+    {"verbosity", R"(["medium"])", kOut},
+    // llama.cpp's samplers.
+    {"dry_multiplier", "[0]", kZero},
+    {"xtc_probability", "[0]", kZero},
+    {"mirostat", "[0]", kZero},
+    {"dynatemp_range", "[0]", kZero},
+    {"typical_p", "[1]", kOne},
+    {"tfs_z", "[1]", kOne},
+    {"top_n_sigma", "[-1, 0]", kOut},
+    {"top_a", "[0]", kZero},
+    {"adaptive_target", "[-1]", kOut},
+    {"t_max_predict_ms", "[-1, 0]", "use dts.max_seconds"},
+    {"n_indent", "[0]", kZero},
+    {"min_keep", "[0, 1]", kOut},
+    {"reasoning_format", R"(["auto", "deepseek"])", kOut},
+    {"thinking_forced_open", "[false]", kFalse},
+    {"thinking_budget_tokens", "[-1]", kOut},
+    {"reasoning_budget", "[-1]", kOut},
+    {"grammar_lazy", "[false]", kFalse},
+    {"response_fields", "", kOut},
+    {"add_bos", "[true]", kOut},
+    {"samplers", "", kOut},
+    {"n_probs", "[0]", kZero},
+    {"ignore_eos", "[false]", kFalse},
+    {"input_prefix", R"([""])", kOut},
+    {"input_suffix", R"([""])", kOut},
+    // vLLM's and SGLang's.
+    {"min_tokens", "[0]", kZero},
+    {"length_penalty", "[1]", kOne},
+    {"use_beam_search", "[false]", kFalse},
+    {"early_stopping", "[false]", kFalse},
+    {"stop_token_ids", "", kOut},
+    {"bad_words", "", kOut},
+    {"allowed_token_ids", "", kOut},
+    {"guided_json", "", "use response_format"},
+    {"guided_regex", "", "use response_format or grammar"},
+    {"guided_choice", "", "use response_format or grammar"},
+    {"guided_grammar", "", "use grammar"},
+    {"guided_whitespace_pattern", "", kOut},
+    {"structured_outputs", "", "use response_format"},
+    {"regex", "", "use grammar"},
+    {"ebnf", "", "use grammar"},
+    {"continue_final_message", "[false]", kFalse},
+    {"add_generation_prompt", "[true]", kTrue},
+    {"add_special_tokens", "[false]", kFalse},
+    {"chat_template", "", kOut},
+    {"documents", "", kOut},
+    {"truncate_prompt_tokens", "", kOut},
+    {"prompt_logprobs", "[0]", kOut},
+    {"include_stop_str_in_output", "[false]", kFalse},
+    {"skip_special_tokens", "[true]", kTrue},
+    {"logits_processors", "", kOut},
+    {"thinking_token_budget", "", kOut},
+    {"include_reasoning", "[true]", kTrue},
+    {"separate_reasoning", "[true]", kTrue},
+    {"stream_reasoning", "[true]", kTrue},
+    {"no_stop_trim", "[false]", kFalse},
+    {"return_tokens_as_token_ids", "[false]", kFalse},
+    {"return_token_ids", "[false]", kFalse},
+    {"return_hidden_states", "[false]", kFalse},
+    {"repetition_detection", "", kOut},
+    {"lora_path", "", kOut},
+    {"custom_logit_processor", "", kOut},
+    {"mm_processor_kwargs", "", kOut},
+    {"echo", "[false]", kFalse},
+});
+
+// How far back penalties look: to the beginning. Where there are none it does not matter.
+constexpr auto kPenaltyRanges = std::to_array<std::string_view>({"repeat_last_n", "penalty_last_n"});
+
+template <typename List>
+bool has(const List& list, std::string_view name) {
+  return std::find(list.begin(), list.end(), name) != list.end();
+}
+
+bool is_neutral(const Unsupported& field, const JsonField& value) {
+  if (value.is_empty()) return true;
+  const std::string_view neutral = field.neutral;
+  if (neutral.empty()) return false;
+  const auto values = nlohmann::json::parse(neutral);
+  return std::find(values.begin(), values.end(), value.json()) != values.end();
+}
+
+bool has_penalties(const JsonField& body) {
+  const auto is = [&](const char* name, double neutral) {
+    return !body[name].absent() && !(body[name].is_number() && body[name].number() == neutral);
+  };
+  return is("presence_penalty", 0) || is("frequency_penalty", 0) || is("repetition_penalty", 1) ||
+         is("repeat_penalty", 1);
+}
+
+void check_field(const JsonField& body, const std::string& name, const JsonField& value) {
+  const OptionInfo* option = find_option(name);
+  if (has(kHonoured, name) || has(kHarmless, name) || (option != nullptr && option->openai)) return;
+  if (name.starts_with("speculative.")) return;  // llama.cpp's: how fast, not what
+  const auto field = std::find_if(kUnsupported.begin(), kUnsupported.end(),
+                                  [&](const Unsupported& known) { return name == known.name; });
+  if (field != kUnsupported.end()) {
+    if (!is_neutral(*field, value)) unsupported_field(name, field->remedy);
+    return;
+  }
+  if (has(kPenaltyRanges, name)) {
+    if (has_penalties(body) && value.as_integer() != -1) unsupported_field(name, "it must be -1 or left out");
+    return;
+  }
+  if (value.absent()) return;
+  const std::string shown = text::shorten(text::one_line(name), 60);
+  throw ApiError(400, fmt::format("{} is unknown: leave it out, or say it as this server's manual does", shown), shown,
+                 "unknown_parameter");
+}
+
+}  // namespace
+
+void unsupported_field(const std::string& name, const std::string& why) {
+  throw ApiError(400, fmt::format("{} is not supported: {}", name, why), name, "unsupported_parameter");
+}
+
+void check_fields(const JsonField& body) {
+  body.each_member([&](const std::string& name, const JsonField& value) { check_field(body, name, value); });
+  const JsonField modalities = body["modalities"];
+  if (modalities.absent()) return;
+  for (std::size_t i = 0; i < modalities.size(); ++i) {
+    if (modalities.item(i).string() != "text") unsupported_field("modalities", "it must be [\"text\"]");
+  }
+}
+
+}  // namespace dts::serve

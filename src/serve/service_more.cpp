@@ -1,0 +1,139 @@
+// Routes beside OpenAI's completions: its Responses, Ollama's API, and text in and out of the vocabulary.
+#include <fmt/format.h>
+
+#include <limits>
+#include <utility>
+
+#include "dts/error.h"
+#include "json/field.h"
+#include "serve/api/api_error.h"
+#include "serve/api/completion_reply.h"
+#include "serve/api/ollama.h"
+#include "serve/api/option_fields.h"
+#include "serve/api/responses.h"
+#include "serve/api/token_weights.h"
+#include "serve/http/ids.h"
+#include "serve/service.h"
+#include "text/display.h"
+#include "text/utf8.h"
+
+namespace dts::serve {
+namespace {
+
+using Ordered = nlohmann::ordered_json;
+
+// What Ollama's clients compare: the version whose API this is.
+constexpr const char* kOllamaVersion = "0.9.0";
+
+std::unique_ptr<Reply> json_reply(const Json& json) {
+  HttpResponse response;
+  response.body = json.dump();
+  return std::make_unique<ReadyReply>(std::move(response));
+}
+
+// The body, its keys in order.
+Ordered read_body(const HttpRequest& request, const Limits& limits) {
+  require_method(request, {"POST"});
+  require_json(request);
+  parse_body(request.body, limits);
+  return Ordered::parse(request.body);
+}
+
+nlohmann::json sorted(const Ordered& json) { return nlohmann::json::parse(json.dump()); }
+
+}  // namespace
+
+Service::Routed Service::route_more(const HttpRequest& request, const Caller& caller, Handled& handled) {
+  const std::string& path = request.path;
+  if (path == "/v1/responses") {
+    handled.route = "responses";
+    CompletionFormat format;
+    format.dialect = CompletionFormat::Dialect::kResponses;
+    format.asked = read_body(request, options_.limits);
+    check_chance(caller);
+    const Ordered body = read_responses_request(format.asked);
+    handled.id = new_id("resp_");
+    format.title.id = handled.id;
+    return complete_body(sorted(body), body, caller, CompletionKind::kChat, std::move(format));
+  }
+  if (path == "/tokenize" || path == "/detokenize" || path == "/apply-template") {
+    handled.route = "text";
+    return text_tools(request);
+  }
+  if (!path.starts_with("/api/")) return nullptr;
+  try {
+    return ollama(request, caller, path.substr(5), handled);
+  } catch (const ApiError& error) {
+    return std::make_unique<ReadyReply>(ollama_error(error));
+  }
+}
+
+Service::Routed Service::ollama(const HttpRequest& request, const Caller& caller, const std::string& path,
+                                Handled& handled) {
+  handled.route = "ollama";
+  if (path == "version") return json_reply({{"version", kOllamaVersion}});
+  if (path == "tags") return json_reply(ollama_tags_json(options_));
+  if (path == "ps") return json_reply(ollama_tags_json(options_));
+  if (path == "show") {
+    read_body(request, options_.limits);
+    return json_reply(ollama_show_json(options_, engine_.info()));
+  }
+  if (path != "chat" && path != "generate") return nullptr;
+  const bool generate = path == "generate";
+  const OllamaRequest asked = read_ollama_request(read_body(request, options_.limits), generate);
+  CompletionFormat format;
+  format.dialect = generate ? CompletionFormat::Dialect::kOllamaGenerate : CompletionFormat::Dialect::kOllamaChat;
+  if (asked.load) {
+    format.title.model = options_.model.id;
+    return json_reply(ollama_loaded_json(format));
+  }
+  check_chance(caller);
+  handled.id = new_id("ollama-");
+  format.title.id = handled.id;
+  return complete_body(sorted(asked.body), asked.body, caller, asked.kind, std::move(format));
+}
+
+// As llama.cpp's server has them.
+Service::Routed Service::text_tools(const HttpRequest& request) {
+  const Ordered ordered = read_body(request, options_.limits);
+  const nlohmann::json json = sorted(ordered);
+  const JsonField body(json);
+  const auto flag = [&](const char* name, bool otherwise) {
+    return body[name].absent() ? otherwise : body[name].boolean();
+  };
+  try {
+    if (request.path == "/tokenize") {
+      const std::string& content = body["content"].string();
+      const std::vector<Token> tokens = flag("add_special", false)
+                                            ? vocabulary_.tokenize_prompt(content)
+                                            : vocabulary_.tokenize(content, flag("parse_special", true));
+      Json list = Json::array();
+      for (const Token token : tokens) {
+        if (flag("with_pieces", false)) {
+          list.push_back({{"id", token}, {"piece", text::valid_utf8(vocabulary_.piece(token, true))}});
+        } else {
+          list.push_back(token);
+        }
+      }
+      return json_reply({{"tokens", std::move(list)}});
+    }
+    if (request.path == "/detokenize") {
+      const JsonField list = body["tokens"];
+      std::vector<Token> tokens;
+      for (std::size_t i = 0; i < list.size(); ++i) {
+        tokens.push_back(list.item(i).whole(0, vocabulary_.size() - 1));
+      }
+      return json_reply({{"content", text::valid_utf8(vocabulary_.detokenize(tokens, true))}});
+    }
+    const std::vector<ChatMessage> messages = read_messages(body["messages"], options_.limits);
+    const ToolsAsked tools = read_tools(body, ordered, options_.limits);
+    ChatOptions options;
+    if (tools.shown()) options.tools = tools.list.dump();
+    options.variables = read_template_variables(body);
+    return json_reply({{"prompt", text::valid_utf8(vocabulary_.chat_with(messages, options).text)}});
+  } catch (const Error& error) {
+    throw api_error(error);
+  }
+}
+
+}  // namespace dts::serve
