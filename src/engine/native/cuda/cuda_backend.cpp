@@ -152,7 +152,8 @@ class CudaBackend final : public Backend {
       const OutputRow& output = rows.outputs[std::min(i, rows.outputs.size() - 1)];
       output_rows[i] = output.row;
       specs[i] = device_spec(*output.spec, output.draw);
-      if (i >= rows.outputs.size()) specs[i].by_host = 1;  // padding: nobody reads it
+      // Filters are the host's; padding nobody reads.
+      if (i >= rows.outputs.size() || output.filter != nullptr) specs[i].by_host = 1;
     }
     check(cudaMemcpyAsync(buffers_.input.get(), buffers_.host_input.get(), at.size, cudaMemcpyHostToDevice,
                           stream_.get()),
@@ -342,6 +343,7 @@ class CudaBackend final : public Backend {
                           n_vocab * sizeof(float), cudaMemcpyDeviceToHost, stream_.get()),
           "receiving logits");
     check(cudaStreamSynchronize(stream_.get()), "receiving logits");
+    if (output.filter != nullptr) output.filter->apply({buffers_.host_logits.get(), n_vocab});
     const LogitsRow row{
         .logits = {buffers_.host_logits.get(), n_vocab}, .draw = output.draw, .spec = output.spec, .out = output.out};
     predictor_.predict({&row, 1});

@@ -112,7 +112,6 @@ struct DeviceSpec {
   std::uint64_t draw = 0;
   double sample_inverse = 0;  // 1 / T; 0: the most probable
   float stat_scale = 1;       // log2(e) / T_stat
-  float sample_scale = 1;     // log2(e) / T
   std::int32_t confidence_k = 0;
   std::int32_t sample_top_k = 0;  // 0: no limit
   float top_p = 1;
