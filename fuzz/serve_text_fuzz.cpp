@@ -9,7 +9,7 @@
 #include "text/utf8.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace dts::serve;
+  using namespace dts;
   const std::string_view text(reinterpret_cast<const char*>(data), size);
   if (text.size() < 2) return 0;
   ReplyTextOptions options;

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # What the release tests do not see: protect.sh STAGE..., stages being fuzz, asan, tsan and lint. Says what each took, and ends
-# with an error when any found something. Two cores and no compiler cache are enough for all of them in half an hour.
+# with an error when any found something.
 #   FUZZ_INPUTS  inputs for each fuzzer (20000)
 #   LINT_SECONDS how long files are linted (300)
 #   LINT_BASE    the commit since which changed files are linted (where this branch left origin/main, else the last one)
@@ -40,10 +40,9 @@ asan() {
   sanitized asan '-IntervalCoverage.*' answer_tests core_tests draw_tests eval_tests llama_tests remote_tests serve_tests
 }
 
-# What has threads.
+# What has threads: scheduler, predictor and their like, and the server.
 tsan() {
-  sanitized tsan 'Scheduler*:ParallelFor*:*Predictor*:Serve*:Service*:Http*:Run*:RunnerTest*:StoreTest*' \
-    core_tests eval_tests serve_tests
+  sanitized tsan 'Scheduler.*:ThreadPool.*:Distribution.*:EventLog.*:Service.*:HttpServer.*:Run.*:Places.*:Hostile*' core_tests serve_tests
 }
 
 lint() {

@@ -440,6 +440,15 @@ std::optional<T> number_in(std::string_view text) {
   return value;
 }
 
+// 20, and as JSON has it 20.0 or 2e1.
+std::optional<std::int64_t> whole_in(std::string_view text) {
+  if (const auto value = number_in<std::int64_t>(text)) return value;
+  constexpr double kExact = 9007199254740992.0;  // 2^53
+  const auto value = number_in<double>(text);
+  if (!value || !(std::fabs(*value) <= kExact) || *value != std::floor(*value)) return std::nullopt;
+  return static_cast<std::int64_t>(*value);
+}
+
 // Numbers as they are, anything else in quotes.
 std::string shown(std::string_view text) {
   const bool number = number_in<double>(text).has_value();
@@ -572,9 +581,7 @@ OptionValue parse_option(const OptionInfo& option, std::string_view text, const 
       if (const auto seed = number_in<std::uint64_t>(text)) return *seed;
       break;
     case kWhole:
-      if (const auto value = number_in<std::int64_t>(text); value && range.holds(static_cast<double>(*value))) {
-        return *value;
-      }
+      if (const auto value = whole_in(text); value && range.holds(static_cast<double>(*value))) return *value;
       break;
     case kNumber:
       if (const auto value = number_in<double>(text); value && range.holds(*value)) return *value;

@@ -38,13 +38,13 @@ struct Limits {
   int top_logprobs = 20;
 
   // Of all together.
-  int runs = 128;                                    // queued or running; a request with n choices is n runs
-  int key_runs = 0;                                  // of those, a key's; 0: half of them where there are several keys
-  int small_lane = 0;                                // branches of the engine for requests that want no more
+  int runs = 128;      // queued or running; a request with n choices is n runs
+  int key_runs = 0;    // of those, a key's; 0: half of them where there are several keys
+  int small_lane = 0;  // branches of the engine for requests that want no more
   std::int64_t prefix_bytes = std::int64_t{256} << 20U;  // of prompts that were prefilled; 0 keeps none
-  int event_streams = 64;                            // open at once
-  std::size_t kept_runs = 64;                        // trees of runs that are done
-  std::size_t kept_bytes = std::size_t{256} << 20U;  // of those
+  int event_streams = 64;                                // open at once
+  std::size_t kept_runs = 64;                            // trees of runs that are done
+  std::size_t kept_bytes = std::size_t{256} << 20U;      // of those
 };
 
 }  // namespace dts::serve

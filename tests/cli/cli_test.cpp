@@ -358,7 +358,7 @@ TEST_F(Cli, WithoutAGpuNobodyHearsOfTheNativeEngine) {
   EXPECT_EQ(automatic.exit_code, llama.exit_code);
   EXPECT_EQ(automatic.err.find("native"), std::string::npos) << automatic.err;
   EXPECT_EQ(automatic.err.find("engine"), std::string::npos) << automatic.err;
-  expect_refused(run_cli({"bench", "--gpu"}), 1, {"--gpu", "GPU"});
+  expect_refused(run_cli({"bench", "--gpu"}), 1, {"--gpu", "CUDA"});
 }
 
 TEST_F(Cli, RefusesLlamaOptionsOnTheNativeEngine) {

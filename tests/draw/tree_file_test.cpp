@@ -307,7 +307,7 @@ TEST(TreeFile, SaysWhatIsWrong) {
       {"/winner", "\"\\u001b[31m\"", "f.json: winner is \"\\u001b[31m\""},
       {"/best_leaf", "99", "f.json: best_leaf is 99: it must be below 12"},
       {"/account/steps", nullptr, "f.json: account.steps is missing"},
-      {"/account/unique_tokens", "1e3", "f.json: account.unique_tokens is 1000.0"},
+      {"/account/unique_tokens", "1000.5", "f.json: account.unique_tokens is 1000.5"},
       {"/times/decode", "[]", "f.json: times.decode is a list of 0"},
   };
   for (const Broken& change : broken) {

@@ -1,6 +1,8 @@
 // Grammars inside trees, on a model with random weights that would say anything else.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -65,6 +67,103 @@ TEST(Grammar, DeepGroupsAndLongOnesAreRefused) {
   EXPECT_THROW(vocabulary.grammar_filter("root ::= \"" + std::string(1'000'000, 'x') + "\"", false), Error);
   const std::string quoted = "root ::= \"" + std::string(1000, '(') + "\" [(((] # ((((";
   EXPECT_NO_THROW(vocabulary.grammar_filter(quoted, false));
+}
+
+// Each of these took llama.cpp minutes or all of the memory.
+TEST(Grammar, WhatWouldCostTooMuchIsRefused) {
+  const Vocabulary& vocabulary = tiny_model().vocabulary();
+  std::string doubling = "root ::= a0\n";
+  for (int i = 0; i < 40; ++i) doubling += fmt::format("a{} ::= a{} a{}\n", i, i + 1, i + 1);
+  std::string optional, branching = "root ::= b0\n";
+  for (int i = 0; i < 2000; ++i) optional += "\"a\"? ";
+  for (int i = 0; i < 40; ++i) branching += fmt::format("b{} ::= b{} \"x\" | b{} \"y\"\n", i, i + 1, i + 1);
+  for (const std::string& gbnf : {std::string("root ::= \"a\"{5,2}"),
+                                  doubling + "a40 ::= \"a\"?",
+                                  "root ::= " + optional + "\"b\"",
+                                  branching + "b40 ::= \"a\"",
+                                  "root ::= \"" + std::string(30'000, 'a') + "\"{2000}",
+                                  std::string("root ::= \"a\"{99999999999999999999}"),
+                                  std::string("root ::= ((\"a\"{0,40}){0,40}){0,40}"),
+                                  std::string("root ::= ((\"a\"{2000}){2000} \"b\"){2000}x"),
+                                  std::string("root ::= root \"a\" | \"b\""),
+                                  std::string("root ::= \"a\"? root"),
+                                  std::string("root ::= <[5]>"),
+                                  std::string("root ::= \"a\0\"", 13),
+                                  std::string("root ::= \"a"),
+                                  std::string("root ::= [a"),
+                                  std::string("root ::= other"),
+                                  std::string("other ::= \"a\""),
+                                  std::string(),
+                                  std::string("root"),
+                                  std::string("root ::= \"\\q\""),
+                                  std::string("root ::= * \"a\""),
+                                  std::string("root ::= (\"a\"")}) {
+    ::testing::internal::CaptureStderr();
+    EXPECT_THROW(vocabulary.grammar_filter(gbnf, false), Error) << gbnf.substr(0, 100);
+    EXPECT_EQ(::testing::internal::GetCapturedStderr(), "") << "what a client sent is not printed";
+  }
+  for (const std::string& gbnf :
+       {std::string("root ::= ((\"a\"*)*)* \"b\""), std::string("root ::= \"a\"{0,2000} \"b\" # so many\n"),
+        std::string("root ::=\n  \"a\" root root | [^\\x00-\\x1F\\]\\-] .{2,} # more\r\n\r\nx ::= \"\\u00e4\" (\n | "
+                    "y)\ny ::= x?")}) {
+    EXPECT_NO_THROW(vocabulary.grammar_filter(gbnf, false)) << gbnf;
+  }
+}
+
+// root ::= "{" [a-c]+ (":" | " is ") [^a-y]{1,3} "}", by hand: may a sentence begin so?
+bool begins_sentence(const std::string& text) {
+  std::size_t at = 1;
+  if (text.empty()) return true;
+  if (text[0] != '{') return false;
+  while (at < text.size() && text[at] >= 'a' && text[at] <= 'c') ++at;
+  if (at == text.size()) return true;
+  if (at == 1) return false;
+  if (text[at] == ':') {
+    ++at;
+  } else {
+    for (const char c : {' ', 'i', 's', ' '}) {
+      if (at == text.size()) return true;
+      if (text[at++] != c) return false;
+    }
+  }
+  const std::string rest = text.substr(at);
+  const auto is_letter = [](char c) { return c >= 'a' && c <= 'y'; };
+  if (rest.size() > 4 || std::any_of(rest.begin(), rest.end(), is_letter)) return false;
+  return rest.size() < 4 || rest.back() == '}';
+}
+
+TEST(Grammar, AllowsWhatASentenceMayBeginWith) {
+  const Vocabulary& vocabulary = tiny_model().vocabulary();
+  const auto filter = vocabulary.grammar_filter(R"(root ::= "{" [a-c]+ (":" | " is ") [^a-y]{1,3} "}")", false);
+  std::string said;
+  for (const char* next : {"{", "a", "b", " is ", "7", "z", "}"}) {
+    std::vector<float> logits(static_cast<std::size_t>(vocabulary.size()), 0.0F);
+    filter->apply(logits);
+    for (Token token = 0; token < vocabulary.size(); ++token) {
+      const std::string piece = vocabulary.piece(token, true);
+      const auto is_ascii = [](char c) { return c > 0; };
+      if (vocabulary.is_end(token) || piece.empty() || !std::all_of(piece.begin(), piece.end(), is_ascii)) continue;
+      ASSERT_EQ(logits[static_cast<std::size_t>(token)] == 0.0F, begins_sentence(said + piece))
+          << "'" << piece << "' after '" << said << "'";
+    }
+    for (const Token token : vocabulary.tokenize(next, false)) filter->accept(token);
+    said += next;
+  }
+}
+
+// Its stacks double with every character: whoever asked for it fails, and not the server.
+TEST(Grammar, WhatBecomesTooAmbiguousFails) {
+  const Vocabulary& vocabulary = tiny_model().vocabulary();
+  const auto filter = vocabulary.grammar_filter("root ::= \"a\" root \"b\" | \"a\" root \"c\" | \"x\"", false);
+  const Token letter = vocabulary.tokenize("a", false).at(0);
+  const auto say_many = [&] {
+    std::vector<float> logits(static_cast<std::size_t>(vocabulary.size()));
+    for (int i = 0; i < 40; ++i) {
+      filter->accept(letter);
+      filter->apply(logits);
+    }
+  };
+  EXPECT_THROW(say_many(), Error);
 }
 
 TEST(LlamaGrammar, EveryTrajectoryFollowsIt) {

@@ -7,6 +7,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <stdexcept>
 #include <string>
@@ -59,7 +60,11 @@ class RawClient {
   // Appends what has come to the buffer; false at the end of the connection.
   bool receive() {
     pollfd ready{fd_, POLLIN, 0};
-    if (poll(&ready, 1, 30'000) <= 0) throw std::runtime_error("the server says nothing");
+    int n_ready = 0;
+    // A signal, as a fuzzer's clock sends them, is no silence.
+    do n_ready = poll(&ready, 1, 30'000);
+    while (n_ready < 0 && errno == EINTR);
+    if (n_ready <= 0) throw std::runtime_error("the server says nothing");
     char bytes[16384];
     const ssize_t n = recv(fd_, bytes, sizeof bytes, 0);
     if (n <= 0) return false;

@@ -259,10 +259,12 @@ std::unique_ptr<LogitsFilter> LlamaVocabulary::grammar_filter(const std::string&
   if (gbnf.size() > kLongestGrammar) {
     throw usage_error(fmt::format("a grammar of {} bytes is too long: {} are the most", gbnf.size(), kLongestGrammar));
   }
+  // Nothing walks the vocabulary before it has to.
+  std::call_once(firsts_read_, [this] { firsts_ = std::make_unique<const FirstCharacters>(vocab_); });
   std::unique_ptr<LogitsFilter> filter;
   // The parser recurses into brackets.
   run_with_stack(kStackBelow + gbnf.size() * kStackOfByte,
-                 [&] { filter = std::make_unique<GrammarFilter>(vocab_, end_tokens_, gbnf, spaced); });
+                 [&] { filter = std::make_unique<GrammarFilter>(vocab_, *firsts_, end_tokens_, gbnf, spaced); });
   return filter;
 }
 

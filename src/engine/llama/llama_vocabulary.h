@@ -17,6 +17,8 @@ struct llama_vocab;
 
 namespace dts {
 
+struct FirstCharacters;
+
 // Thread-safe: everything is read only but the chat template, which is parsed when first asked for.
 class LlamaVocabulary final : public Vocabulary {
  public:
@@ -52,6 +54,8 @@ class LlamaVocabulary final : public Vocabulary {
   std::vector<Token> end_tokens_;  // the same as a list
   mutable std::once_flag measured_;
   mutable std::size_t longest_piece_ = 0;  // bytes, once measured_
+  mutable std::once_flag firsts_read_;
+  mutable std::unique_ptr<const FirstCharacters> firsts_;  // once firsts_read_
   mutable std::mutex template_mutex_;
   mutable std::optional<ChatTemplate> template_;
 };

@@ -9,6 +9,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "base/thread_time.h"
 #include "engine/llama/jinja.h"
 #include "engine/llama/template_bounds.h"
 
@@ -249,11 +250,7 @@ void guard(jinja::program& program) {
 }
 
 TemplateBudget::TemplateBudget(double seconds)
-    : outer_(current),
-      deadline_(std::chrono::steady_clock::now() + std::chrono::duration_cast<std::chrono::steady_clock::duration>(
-                                                       std::chrono::duration<double>(seconds))),
-      stack_(stack_pointer()),
-      heap_(allocated_bytes()) {
+    : outer_(current), deadline_(thread_seconds() + seconds), stack_(stack_pointer()), heap_(allocated_bytes()) {
   current = this;
 }
 
@@ -273,7 +270,7 @@ void TemplateBudget::check() const {
       here < stack_ ? static_cast<std::size_t>(stack_ - here) : static_cast<std::size_t>(here - stack_);
   if (used > kMaxStackBytes) throw std::runtime_error("a macro calls itself too deeply");
   if (allocated_bytes() > heap_ + kMaxHeapBytes) throw std::runtime_error("it takes too much memory");
-  if (std::chrono::steady_clock::now() > deadline_) throw std::runtime_error("it takes too long");
+  if (thread_seconds() > deadline_) throw std::runtime_error("it takes too long");
 }
 
 }  // namespace dts

@@ -2,7 +2,6 @@
 // themselves, its loops nest, its ranges are as long as it says.
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 
 #include "engine/llama/jinja.h"
@@ -13,8 +12,8 @@ namespace dts {
 // and measures every value before something is made of it. Once, after parsing.
 [[gnu::visibility("hidden")]] void guard(jinja::program& program);
 
-// While it lives, guarded templates run by this thread throw std::runtime_error when they take more than `seconds`, or
-// more stack or memory than a real template does.
+// While it lives, guarded templates run by this thread throw std::runtime_error when they take more than `seconds` of
+// processor time, or more stack or memory than a real template does.
 class TemplateBudget {
  public:
   explicit TemplateBudget(double seconds);
@@ -32,7 +31,7 @@ class TemplateBudget {
 
  private:
   const TemplateBudget* outer_;
-  std::chrono::steady_clock::time_point deadline_;
+  double deadline_;         // of the thread's processor time
   const std::byte* stack_;  // where it was when the template began
   std::size_t heap_ = 0;    // bytes the process had allocated then
   mutable int nested_ = 0;

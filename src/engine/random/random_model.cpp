@@ -283,9 +283,20 @@ bool write_tensor(std::FILE* file, const TensorPlan& plan, std::uint64_t seed, s
   const std::size_t row_bytes = ggml_row_size(plan.type, plan.columns);
   const auto block_rows = static_cast<std::int64_t>(std::max<std::size_t>(1, kBlockBytes / row_bytes));
   const auto threads = static_cast<std::int64_t>(std::clamp(std::thread::hardware_concurrency(), 1U, 16U));
+  // Some types take a second for a few hundred rows: where there are many more, they come again.
+  const bool slow = ggml_quantize_requires_imatrix(plan.type) || plan.type == GGML_TYPE_IQ3_XXS ||
+                    plan.type == GGML_TYPE_IQ3_S || plan.type == GGML_TYPE_IQ2_S || plan.type == GGML_TYPE_IQ1_M ||
+                    plan.type == GGML_TYPE_IQ4_NL || plan.type == GGML_TYPE_IQ4_XS;
+  constexpr std::int64_t kSlowRows = 128, kManyValues = std::int64_t{1} << 20U;
+  const bool again = slow && plan.rows > kSlowRows && plan.rows * plan.columns > kManyValues;
   std::vector<char> block;
-  for (std::int64_t first = 0; first < plan.rows; first += block_rows) {
-    const std::int64_t rows = std::min(block_rows, plan.rows - first);
+  for (std::int64_t first = 0; first < plan.rows; first += again ? kSlowRows : block_rows) {
+    const std::int64_t rows = std::min(again ? kSlowRows : block_rows, plan.rows - first);
+    if (again && first > 0) {
+      const std::size_t bytes = static_cast<std::size_t>(rows) * row_bytes;
+      if (std::fwrite(block.data(), 1, bytes, file) != bytes) return false;
+      continue;
+    }
     block.resize(static_cast<std::size_t>(rows) * row_bytes);
     const std::int64_t share = (rows + threads - 1) / threads;
     std::vector<std::thread> workers;

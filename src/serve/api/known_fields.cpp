@@ -41,7 +41,7 @@ constexpr auto kHarmless = std::to_array<std::string_view>({
 // clang-format on
 
 // A field that would change what is generated, and that we cannot honour, with the values that would not.
-struct Unsupported {
+struct RefusedField {
   const char* name;
   const char* neutral;  // JSON texts, one after the other; empty: none but null, [] and {}
   const char* remedy;
@@ -53,7 +53,7 @@ constexpr const char* kOne = "it must be 1 or left out";
 constexpr const char* kFalse = "it must be false or left out";
 constexpr const char* kTrue = "it must be true or left out";
 
-constexpr auto kUnsupported = std::to_array<Unsupported>({
+constexpr auto kUnsupported = std::to_array<RefusedField>({
     {"functions", "", kOut},
     {"function_call", R"(["none", "auto"])", kOut},
     {"audio", "", kOut},
@@ -139,7 +139,7 @@ bool has(const List& list, std::string_view name) {
   return std::find(list.begin(), list.end(), name) != list.end();
 }
 
-bool is_neutral(const Unsupported& field, const JsonField& value) {
+bool is_neutral(const RefusedField& field, const JsonField& value) {
   if (value.is_empty()) return true;
   const std::string_view neutral = field.neutral;
   if (neutral.empty()) return false;
@@ -160,7 +160,7 @@ void check_field(const JsonField& body, const std::string& name, const JsonField
   if (has(kHonoured, name) || has(kHarmless, name) || (option != nullptr && option->openai)) return;
   if (name.starts_with("speculative.")) return;  // llama.cpp's: how fast, not what
   const auto field = std::find_if(kUnsupported.begin(), kUnsupported.end(),
-                                  [&](const Unsupported& known) { return name == known.name; });
+                                  [&](const RefusedField& known) { return name == known.name; });
   if (field != kUnsupported.end()) {
     if (!is_neutral(*field, value)) unsupported_field(name, field->remedy);
     return;
