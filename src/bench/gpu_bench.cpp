@@ -1,12 +1,16 @@
 #include "bench/gpu_bench.h"
 
+#include <llama.h>
+
 #include <algorithm>
 #include <chrono>
 #include <memory>
 
+#include "bench/bare_loop.h"
 #include "dts/error.h"
 #include "dts/native.h"
 #include "dts/rng.h"
+#include "engine/llama/llama_model.h"
 #include "engine/native/cuda/cuda_device.h"
 #include "engine/native/native_engine.h"
 #include "engine/native/random_weights.h"
@@ -97,9 +101,9 @@ class Forest {
   int steps_ = 0;
 };
 
-// Of the trees before the first step, by the engine's own bookkeeping.
-int pages_held(const GpuBenchOptions& options, const GpuBenchOptions::Case& shape) {
-  const int most = (options.shared_tokens + shape.private_tokens) / native::kPageTokens + 2;
+// Of the trees after the last step, by the engine's own bookkeeping.
+int pages_held(const GpuBenchOptions& options, const GpuBenchOptions::Case& shape, int private_tokens) {
+  const int most = (options.shared_tokens + private_tokens) / native::kPageTokens + 2;
   native::PagePool pool(shape.trees * shape.branches * most);
   native::BranchTable table(pool, shape.trees * shape.branches);
   std::vector<native::KvSlot> slots;
@@ -108,7 +112,7 @@ int pages_held(const GpuBenchOptions& options, const GpuBenchOptions::Case& shap
     std::vector<BranchId> branches = {table.open()};
     table.append(branches[0], options.shared_tokens, slots, copies);
     for (int i = 1; i < shape.branches; ++i) branches.push_back(table.fork(branches[0]));
-    for (const BranchId branch : branches) table.append(branch, shape.private_tokens, slots, copies);
+    for (const BranchId branch : branches) table.append(branch, private_tokens, slots, copies);
   }
   return pool.used();
 }
@@ -119,46 +123,178 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
+constexpr int kWarmUp = 4;
+constexpr int kSlack = 16;  // tokens
+
+// llama.cpp's own loop on the same number of branches, each with all its tokens.
+double peer_step(const GpuBenchOptions& options, const GpuBenchOptions::Case& shape) {
+  constexpr int kMostSequences = 256;
+  const int branches = shape.trees * shape.branches;
+  if (branches > kMostSequences) return 0;
+  const int length = options.shared_tokens + shape.private_tokens;
+  BareLoopOptions bare;
+  bare.branches = branches;
+  bare.context = length + options.steps + kSlack;
+  bare.flash_attention = true;
+  BareLoop loop(impl_of(*options.peer).model.get(), bare);
+  loop.fill(length);
+  for (int i = 0; i < kWarmUp; ++i) loop.step();
+  std::vector<double> steps;
+  for (int i = 0; i < options.steps; ++i) steps.push_back(loop.step());
+  return median(steps);
+}
+
+class GeometryBench {
+ public:
+  GeometryBench(const GpuBenchOptions& options, std::string name)
+      : options_(options),
+        name_(std::move(name)),
+        geometry_(geometry_of(name_)),
+        device_(native::make_cuda_device(*native::make_random_weights(geometry_), nullptr)) {}
+
+  // False: this geometry is too large for so many.
+  bool measure_step(const GpuBenchOptions::Case& shape, GpuStep& result) const {
+    result.geometry = name_;
+    result.shape = shape;
+    const int all = shape.trees * shape.branches;
+    const int appended = kWarmUp + options_.steps;
+    // The trees' own tokens, and a page at each end that is not full.
+    const int private_pages = (shape.private_tokens + appended + kSlack) / native::kPageTokens + 2;
+    const int pages = shape.trees * (options_.shared_tokens / native::kPageTokens + 1) + all * private_pages;
+    const auto engine = make_engine(all, options_.shared_tokens + shape.private_tokens + appended + kSlack, pages);
+    if (!engine) return false;
+    Forest forest(*engine, options_, shape);
+    for (int i = 0; i < kWarmUp; ++i) forest.step();
+    if (options_.on_measuring) options_.on_measuring();
+    std::vector<double> steps;
+    for (int i = 0; i < options_.steps; ++i) steps.push_back(forest.step());
+    result.step = median(steps);
+    const auto tokens = [&](int each) {
+      return shape.trees * (options_.shared_tokens + static_cast<double>(shape.branches) * each);
+    };
+    result.kv_ideal = static_cast<double>(geometry_.kv_elements()) * 2;
+    const double weights =
+        static_cast<double>(device_->weight_bytes()) -
+        (geometry_.tied ? 0.0 : 2.0 * geometry_.n_vocab * geometry_.width);  // the embedding is looked up
+    result.floor = (weights + tokens(shape.private_tokens) * result.kv_ideal) / options_.bytes_per_second;
+    const int grown = shape.private_tokens + appended;
+    result.kv_bytes = pages_held(options_, shape, grown) * static_cast<double>(device_->page_bytes()) / tokens(grown);
+    return true;
+  }
+
+  GpuRoom room() const {
+    constexpr int kBranches = 48;
+    constexpr int kTokens = 8192;
+    GpuRoom out;
+    out.geometry = name_;
+    const std::int64_t question = device_->page_bytes() * (options_.shared_tokens / native::kPageTokens +
+                                                           kBranches * std::int64_t{kTokens / native::kPageTokens + 1});
+    // What a step needs grows with the branches: as many as fit beside it.
+    for (out.questions = 0;; ++out.questions) {
+      native::EngineShape shape;
+      shape.max_branches = (out.questions + 1) * kBranches;
+      shape.context = options_.shared_tokens + kTokens;
+      shape.pages = 1;
+      const std::int64_t left = device_->available_bytes() - device_->scratch_bytes(native::limits_of(shape));
+      if ((out.questions + 1) * question > left) break;
+      out.kv_bytes = static_cast<double>(left);
+    }
+    return out;
+  }
+
+  RunTime run(const RunShape& shape) const {
+    const int all = shape.questions * shape.branches;
+    const int context = shape.prompt_tokens + shape.tokens + kSlack;
+    const int pages = shape.questions * (shape.prompt_tokens / native::kPageTokens + 2) +
+                      all * (shape.tokens / native::kPageTokens + 3);
+    const auto engine = make_engine(all, context, pages);
+    if (!engine) throw Error("the benchmark's runs do not fit this GPU");
+    RunShape warm = shape;
+    warm.tokens = 24;  // graphs are made, and products chosen, in the first steps of each size
+    measure_run(*engine, warm);
+    return measure_run(*engine, shape);
+  }
+
+ private:
+  std::unique_ptr<Engine> make_engine(int branches, int context, int pages) const {
+    const native::EngineShape shape{
+        .name = name_, .kind = "native CUDA", .max_branches = branches, .context = context, .pages = pages};
+    const std::int64_t needed = pages * device_->page_bytes() + device_->scratch_bytes(native::limits_of(shape));
+    if (needed > device_->available_bytes()) return nullptr;
+    return native::make_native_engine(*device_, geometry_, shape);
+  }
+
+  const GpuBenchOptions& options_;
+  std::string name_;
+  native::Geometry geometry_;
+  std::unique_ptr<native::Device> device_;
+};
+
+ChainAndTree measure_chain(const GpuBenchOptions& options, const GeometryBench& bench, int tokens) {
+  constexpr int kBranches = 48;
+  ChainAndTree out;
+  out.tokens = tokens;
+  RunShape shape;
+  shape.prompt_tokens = options.shared_tokens;
+  shape.tokens = tokens;
+  out.chain = bench.run(shape);
+  if (options.peer != nullptr) {
+    const auto engine =
+        options.peer->make_engine({.max_branches = 1, .context_length = shape.prompt_tokens + tokens + kSlack});
+    RunShape warm = shape;
+    warm.tokens = 24;
+    measure_run(*engine, warm);
+    out.peer_chain = measure_run(*engine, shape);
+  }
+  shape.branches = kBranches;
+  out.tree = bench.run(shape);
+  return out;
+}
+
+Questions measure_questions(const GpuBenchOptions& options, const GeometryBench& bench) {
+  Questions out;
+  out.questions = options.questions;
+  out.tokens = options.question_tokens;
+  RunShape shape;
+  shape.prompt_tokens = options.shared_tokens;
+  shape.tokens = options.question_tokens;
+  shape.branches = 48;
+  shape.questions = options.questions;
+  out.together = bench.run(shape);
+  shape.together = false;
+  out.one_by_one = bench.run(shape);
+  return out;
+}
+
+template <typename T>
+void keep(std::vector<T>& all, T one, const std::function<void(const T&)>& watch) {
+  all.push_back(std::move(one));
+  if (watch) watch(all.back());
+}
+
 }  // namespace
 
-std::vector<GpuStep> run_gpu_bench(const GpuBenchOptions& options, const std::function<void(const GpuStep&)>& on_step) {
-  if (const std::string why = why_no_native_gpu(); !why.empty()) throw Error("dts bench --gpu: " + why);
-  std::vector<GpuStep> out;
+bool llama_has_gpu() { return llama_supports_gpu_offload(); }
+
+GpuBenchResult run_gpu_bench(const GpuBenchOptions& options, const GpuBenchWatch& watch) {
+  if (const std::string why = why_no_native_gpu(); !why.empty()) throw Error(why);
+  GpuBenchResult out;
   for (const std::string& name : options.geometries) {
-    const native::Geometry geometry = geometry_of(name);
-    const auto device = native::make_cuda_device(*native::make_random_weights(geometry), nullptr);
+    const GeometryBench bench(options, name);
+    const bool has_peer = options.peer != nullptr && name == options.peer_geometry;
     for (const GpuBenchOptions::Case& shape : options.cases) {
-      GpuStep result;
-      result.geometry = name;
-      result.shape = shape;
-      const int context = options.shared_tokens + shape.private_tokens + options.steps + 16;
-      const int all = shape.trees * shape.branches;
-      // The trees' own tokens, and a page at each end that is not full.
-      const int private_pages = (shape.private_tokens + options.steps + 16) / native::kPageTokens + 2;
-      const int pages = shape.trees * (options.shared_tokens / native::kPageTokens + 1) + all * private_pages;
-      const native::EngineShape engine_shape{
-          .name = name, .kind = "native CUDA", .max_branches = all, .context = context, .pages = pages};
-      if (pages * device->page_bytes() + device->scratch_bytes(native::limits_of(engine_shape)) >
-          device->available_bytes()) {
-        continue;  // this geometry is too large for so many
-      }
-      const auto engine = native::make_native_engine(*device, geometry, engine_shape);
-      Forest forest(*engine, options, shape);
-      for (int i = 0; i < 4; ++i) forest.step();
-      std::vector<double> steps;
-      for (int i = 0; i < options.steps; ++i) steps.push_back(forest.step());
-      result.step = median(steps);
-      const double tokens =
-          shape.trees * (options.shared_tokens + static_cast<double>(shape.branches) * shape.private_tokens);
-      result.kv_ideal = static_cast<double>(geometry.kv_elements()) * 2;
-      const double weights =
-          static_cast<double>(device->weight_bytes()) -
-          (geometry.tied ? 0.0 : 2.0 * geometry.n_vocab * geometry.width);  // the embedding is looked up
-      result.floor = (weights + tokens * result.kv_ideal) / options.bytes_per_second;
-      result.kv_bytes = pages_held(options, shape) * static_cast<double>(device->page_bytes()) / tokens;
-      if (on_step) on_step(result);
-      out.push_back(result);
+      if (shape.trees > 1 && name != options.geometries.front()) continue;
+      GpuStep step;
+      if (!bench.measure_step(shape, step)) continue;
+      if (has_peer) step.peer = peer_step(options, shape);
+      keep(out.steps, step, watch.on_step);
     }
+    keep(out.rooms, bench.room(), watch.on_room);
+    if (!options.runs || name != options.peer_geometry) continue;
+    for (const int tokens : options.run_tokens) {
+      keep(out.chains, measure_chain(options, bench, tokens), watch.on_chain);
+    }
+    keep(out.questions, measure_questions(options, bench), watch.on_questions);
   }
   return out;
 }

@@ -15,6 +15,7 @@
 #include "cli/output.h"
 #include "cli/truncation_bench_command.h"
 #include "dts/error.h"
+#include "dts/native.h"
 #include "engine/random/random_model.h"
 
 namespace dts::cli {
@@ -28,6 +29,7 @@ struct BenchFlags {
   bench::StepBenchOptions bench;
   bool gpu = false;
   bench::GpuBenchOptions gpu_bench;
+  bool no_peers = false;
   bool json = false;
   TruncationFlags truncation;
 };
@@ -109,32 +111,112 @@ nlohmann::json to_json(const bench::StepBenchResult& result, const LlamaModel& m
   return out;
 }
 
-// The native engine on the GPU, beside what memory alone would cost.
-int bench_gpu(const BenchFlags& flags) {
-  nlohmann::json out = nlohmann::json::array();
-  if (!flags.json) {
-    write_stdout("geometry     trees x branches  private   floor ms   step ms  x floor  tokens/s  KV x ideal\n");
+nlohmann::json to_json(const bench::RunTime& run) { return {{"seconds", run.seconds}, {"tokens", run.tokens}}; }
+
+nlohmann::json to_json(const bench::GpuBenchResult& result) {
+  nlohmann::json out;
+  for (const bench::GpuStep& s : result.steps) {
+    out["steps"].push_back({{"geometry", s.geometry},
+                            {"trees", s.shape.trees},
+                            {"branches", s.shape.branches},
+                            {"private_tokens", s.shape.private_tokens},
+                            {"step_s", s.step},
+                            {"floor_s", s.floor},
+                            {"llama_s", s.peer},
+                            {"kv_bytes_per_token", s.kv_bytes},
+                            {"kv_ideal_bytes_per_token", s.kv_ideal}});
   }
-  bench::run_gpu_bench(flags.gpu_bench, [&](const bench::GpuStep& s) {
+  for (const bench::GpuRoom& r : result.rooms) {
+    out["rooms"].push_back(
+        {{"geometry", r.geometry}, {"kv_bytes", r.kv_bytes}, {"questions_of_48_x_8192", r.questions}});
+  }
+  for (const bench::ChainAndTree& c : result.chains) {
+    out["chains"].push_back({{"tokens", c.tokens},
+                             {"tree", to_json(c.tree)},
+                             {"chain", to_json(c.chain)},
+                             {"llama_chain", to_json(c.peer_chain)}});
+  }
+  for (const bench::Questions& q : result.questions) {
+    out["questions"].push_back({{"questions", q.questions},
+                                {"tokens", q.tokens},
+                                {"together", to_json(q.together)},
+                                {"one_by_one", to_json(q.one_by_one)}});
+  }
+  return out;
+}
+
+double rate(const bench::RunTime& run) { return static_cast<double>(run.tokens) / run.seconds; }
+
+// What was measured, as it comes.
+bench::GpuBenchWatch gpu_tables() {
+  bench::GpuBenchWatch watch;
+  watch.on_step = [](const bench::GpuStep& s) {
     const int rows = s.shape.trees * s.shape.branches;
-    if (flags.json) {
-      out.push_back({{"geometry", s.geometry},
-                     {"trees", s.shape.trees},
-                     {"branches", s.shape.branches},
-                     {"private_tokens", s.shape.private_tokens},
-                     {"step_s", s.step},
-                     {"floor_s", s.floor},
-                     {"kv_bytes_per_token", s.kv_bytes},
-                     {"kv_ideal_bytes_per_token", s.kv_ideal}});
-    } else {
-      write_stdout(fmt::format("{:<12} {:>5} x {:<8}  {:>7}  {:>9.3f}  {:>8.3f}  {:>7.2f}  {:>8.0f}  {:>10.3f}\n",
-                               s.geometry, s.shape.trees, s.shape.branches, s.shape.private_tokens, ms(s.floor),
-                               ms(s.step), s.step / s.floor, rows / s.step, s.kv_bytes / s.kv_ideal));
-    }
+    const std::string peer = s.peer > 0 ? fmt::format("{:>9.3f}  {:>7.2f}", ms(s.peer), s.peer / s.step)
+                                        : fmt::format("{:>9}  {:>7}", "-", "-");
+    write_stdout(fmt::format("{:<12} {:>5} x {:<8}  {:>7}  {:>9.3f}  {:>8.3f}  {:>7.2f}  {}  {:>8.0f}  {:>10.3f}\n",
+                             s.geometry, s.shape.trees, s.shape.branches, s.shape.private_tokens, ms(s.floor),
+                             ms(s.step), s.step / s.floor, peer, rows / s.step, s.kv_bytes / s.kv_ideal));
     stop_if_interrupted();
-  });
-  if (flags.json) write_stdout(out.dump(2) + "\n");
+  };
+  watch.on_room = [](const bench::GpuRoom& r) {
+    write_stdout(fmt::format("{:<12} {:.1f} GB are left for KV: {} questions of 48 branches with 8192 tokens each\n",
+                             r.geometry, r.kv_bytes / 1e9, r.questions));
+    stop_if_interrupted();
+  };
+  watch.on_chain = [](const bench::ChainAndTree& c) {
+    std::string text = fmt::format("{} tokens: DTS-Greedy with 48 branches {:.2f} s, one chain {:.2f} s", c.tokens,
+                                   c.tree.seconds, c.chain.seconds);
+    if (c.peer_chain.seconds > 0) {
+      text += fmt::format("; on llama.cpp {:.2f} s: the tree takes {:.2f} of it", c.peer_chain.seconds,
+                          c.tree.seconds / c.peer_chain.seconds);
+    }
+    write_stdout(text + "\n");
+    stop_if_interrupted();
+  };
+  watch.on_questions = [](const bench::Questions& q) {
+    write_stdout(fmt::format(
+        "{} questions of 48 branches with {} tokens: {:.0f} tokens/s at once, {:.0f} one after another: "
+        "{:.2f} times as many\n",
+        q.questions, q.tokens, rate(q.together), rate(q.one_by_one), rate(q.together) / rate(q.one_by_one)));
+    stop_if_interrupted();
+  };
+  return watch;
+}
+
+int measure_gpu(const bench::GpuBenchOptions& options, bool json) {
+  if (json) {
+    bench::GpuBenchWatch watch;
+    watch.on_step = [](const bench::GpuStep&) { stop_if_interrupted(); };
+    write_stdout(to_json(bench::run_gpu_bench(options, watch)).dump(2) + "\n");
+    return kExitAnswered;
+  }
+  write_stdout(
+      "geometry     trees x branches  private   floor ms   step ms  x floor   llama ms   x ours  tokens/s  KV x "
+      "ideal\n");
+  bench::run_gpu_bench(options, gpu_tables());
   return kExitAnswered;
+}
+
+// The native engine on the GPU, beside what memory alone would cost, and beside llama.cpp where that has the GPU, too.
+int bench_gpu(BenchFlags& flags) {
+  if (const std::string why = why_no_native_gpu(); !why.empty()) throw Error("--gpu: " + why);
+  bench::GpuBenchOptions& options = flags.gpu_bench;
+  const auto& names = options.geometries;
+  if (flags.no_peers || std::find(names.begin(), names.end(), options.peer_geometry) == names.end()) {
+    return measure_gpu(options, flags.json);
+  }
+  if (!bench::llama_has_gpu()) {
+    print_note("llama.cpp was built without CUDA: it is not measured beside");
+    return measure_gpu(options, flags.json);
+  }
+  flags.geometry = options.peer_geometry;
+  flags.layers = 0;
+  flags.weights = "f16";
+  flags.model.path.clear();
+  const LlamaModel peer = load_random_or_given(flags);
+  options.peer = &peer;
+  return measure_gpu(options, flags.json);
 }
 
 bench::StepBenchResult measure(const BenchFlags& flags, const LlamaModel& model, const std::string& before) {
@@ -221,6 +303,8 @@ void add_bench_command(CLI::App& app, int& exit_code) {
               std::istringstream stream(text);
               for (std::string item; std::getline(stream, item, ',');) flags->gpu_bench.geometries.push_back(item);
             });
+  command->add_flag("--no-peers", flags->no_peers, "with --gpu: without llama.cpp beside it");
+  command->add_flag("--no-runs{false}", flags->gpu_bench.runs, "with --gpu: steps alone, without whole runs");
   command->add_flag("--truncation", flags->truncation.chosen,
                     "how often a server's few log-probabilities would decide as this model's whole distribution does");
   add_value(

@@ -352,6 +352,37 @@ TEST_F(Cli, RefusesNumbersOutOfRange) {
   expect_refused(run({"--method", "short-m@k", "--samples", "300", "hi"}), 2, {"--samples 300", "252"});
 }
 
+// The engine of our own: on its oracle, which every machine has, and where there is no GPU.
+
+TEST_F(Cli, DecodesOnTheOracleOfTheNativeEngine) {
+  const CliResult llama = run({"--engine", "llama", "--seed", "3", "--json", "hi"});
+  const CliResult native = run({"--engine", "native-cpu", "--seed", "3", "--json", "hi"});
+  ASSERT_EQ(native.exit_code, llama.exit_code) << native.err;
+  const json tree = json::parse(native.out);
+  EXPECT_EQ(tree.at("engine").at("kind"), "native CPU") << tree.at("engine").dump();
+  const json again = json::parse(run({"--engine", "native-cpu", "--seed", "3", "--json", "hi"}).out);
+  EXPECT_EQ(again.at("segments"), tree.at("segments"));
+}
+
+TEST_F(Cli, WithoutAGpuNobodyHearsOfTheNativeEngine) {
+  const CliResult native = run({"--engine", "native", "--seed", "3", "hi"});
+  if (native.exit_code == 0) GTEST_SKIP() << "there is a GPU here";
+  expect_refused(native, 1, {"--engine native", "GPU", "--engine llama"});
+  const CliResult automatic = run({"--seed", "3", "hi"});
+  const CliResult llama = run({"--engine", "llama", "--seed", "3", "hi"});
+  EXPECT_EQ(automatic.exit_code, llama.exit_code);
+  EXPECT_EQ(automatic.err.find("native"), std::string::npos) << automatic.err;
+  EXPECT_EQ(automatic.err.find("engine"), std::string::npos) << automatic.err;
+  expect_refused(run_cli({"bench", "--gpu"}), 1, {"--gpu", "CUDA"});
+}
+
+TEST_F(Cli, RefusesLlamaOptionsOnTheNativeEngine) {
+  for (const auto& [flag, value] : std::vector<std::pair<std::string, std::string>>{
+           {"--kv-type", "q8_0"}, {"--kv", "unified"}, {"--flash-attn", "on"}, {"--batch-invariant", "off"}}) {
+    expect_refused(run({"--engine", "native-cpu", flag, value, "hi"}), 2, {flag, "--engine llama"});
+  }
+}
+
 TEST_F(Cli, RefusesOutputItCannotWrite) {
   TemporaryDirectory directory;
   expect_refused(run({"--save-tree", directory.file("no/such/tree.json"), "hi"}), 1, {"--save-tree", "no/such"});

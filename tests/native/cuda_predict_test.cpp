@@ -36,10 +36,11 @@ std::vector<DevicePrediction> predict_all(const std::vector<Row>& rows, int n_vo
   const DeviceBuffer<float> d_logits(logits.size());
   const DeviceBuffer<DeviceSpec> d_specs(n);
   const DeviceBuffer<float> group_max(n * kMostGroups);
-  const DeviceBuffer<BlockSums> sums(n * static_cast<std::size_t>(blocks_of(n_vocab)));
+  const DeviceBuffer<DeviceBlockSums> sums(n * static_cast<std::size_t>(blocks_of(n_vocab)));
   const DeviceBuffer<DevicePrediction> out(n);
   check(cudaMemcpy(d_logits.get(), logits.data(), logits.size() * 4, cudaMemcpyHostToDevice), "sending");
   check(cudaMemcpy(d_specs.get(), specs.data(), n * sizeof(DeviceSpec), cudaMemcpyHostToDevice), "sending");
+  check(cudaMemset(out.get(), 0, n * sizeof(DevicePrediction)), "clearing");  // not all of a ranking is written
   PredictArguments arguments;
   arguments.logits = d_logits.get();
   arguments.specs = d_specs.get();

@@ -2,6 +2,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
 #include <random>
 #include <utility>
 #include <vector>
@@ -173,6 +176,50 @@ TEST_F(NativeEngineTest, AnInterruptedStepDidNotHappen) {
   const std::vector<Feed> again = {feeds[0], {.branch = c, .tokens = {&token, 1}, .draw = 5, .spec = &kPlain}};
   engine->step(again, out);
   expect_same(out[0], out[1], 0);
+}
+
+// Leaves two tokens.
+class TwoTokens final : public LogitsFilter {
+ public:
+  std::unique_ptr<LogitsFilter> clone() const override { return std::make_unique<TwoTokens>(*this); }
+  void accept(Token /*token*/) override {}
+  void apply(std::span<float> logits) const override {
+    for (std::size_t i = 0; i < logits.size(); ++i) {
+      if (i != 3 && i != 300) logits[i] = -std::numeric_limits<float>::infinity();
+    }
+  }
+};
+
+TEST(NativeEngineFilters, ForbidTokensOfTheirOwnRowAlone) {
+  const std::string path = write_model("native_filters", family_options("llama"));
+  for (const NativeDevice device : native_devices()) {
+    SCOPED_TRACE(name_of(device));
+    const NativeModel model({.path = path, .device = device});
+    const auto engine = model.make_engine({.max_branches = 3, .context_length = 500});
+    ASSERT_TRUE(engine->info().capabilities.filters_logits);
+    std::vector<BranchId> branches = {engine->open()};
+    engine->prefill(branches[0], std::vector<Token>{1, 2, 3, 4, 5});
+    branches.push_back(engine->fork(branches[0]));
+    branches.push_back(engine->fork(branches[0]));
+    const TwoTokens filter;
+    const Token token = 9;
+    std::vector<Feed> feeds;
+    for (const BranchId branch : branches) {
+      feeds.push_back({.branch = branch, .tokens = {&token, 1}, .draw = 5, .spec = &kPlain});
+    }
+    feeds[1].filter = &filter;
+    std::vector<Prediction> out(3);
+    engine->step(feeds, out);
+    expect_same(out[0], out[2], 0);
+    EXPECT_EQ(out[0].top.size(), 5U);
+    EXPECT_TRUE(out[1].sampled == 3 || out[1].sampled == 300) << out[1].sampled;
+    double sum = 0;
+    for (const Candidate& candidate : out[1].top) {
+      if (candidate.token == 3 || candidate.token == 300) sum += std::exp(static_cast<double>(candidate.logprob));
+    }
+    EXPECT_NEAR(sum, 1.0, 1e-6);
+    EXPECT_LE(static_cast<double>(out[1].entropy), std::log(2.0) + 1e-6);
+  }
 }
 
 TEST_F(NativeEngineTest, RefusesWhatItCannotDo) {

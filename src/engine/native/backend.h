@@ -19,6 +19,7 @@ struct OutputRow {
   std::int32_t row = 0;
   std::uint64_t draw = 0;
   const PredictionSpec* spec = nullptr;  // not owned
+  const LogitsFilter* filter = nullptr;  // not owned; null: none
   Prediction* out = nullptr;             // not owned
 };
 

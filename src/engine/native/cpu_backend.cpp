@@ -291,6 +291,7 @@ class CpuBackend final : public Backend {
       normalise(std::span(residual_).subspan(static_cast<std::size_t>(output.row) * width, width), weights_.output_norm,
                 g.norm_epsilon, normed);
       multiply(weights_.head(), normed, logits);
+      if (output.filter != nullptr) output.filter->apply(logits);
       logit_rows_.push_back({.logits = logits, .draw = output.draw, .spec = output.spec, .out = output.out});
     }
     const auto head_end = std::chrono::steady_clock::now();

@@ -26,6 +26,7 @@ class NativeEngine final : public Engine {
     info_.kv_tokens = std::int64_t{shape.pages} * kPageTokens;
     info_.prefill_chunk = kPrefillChunk;
     info_.capabilities.mixes_prompts = true;
+    info_.capabilities.filters_logits = true;
     info_.flops_per_token = 2.0 * static_cast<double>(geometry.parameters());
     info_.flops_per_attended = 4.0 * geometry.layers * geometry.q_width();
   }
@@ -157,8 +158,11 @@ class NativeEngine final : public Engine {
       branches_.append(feed.branch, count, slots_, copies_);
       fed_rows_.push_back({.branch = feed.branch, .count = count, .prompt = feed.spec == nullptr});
       if (feed.spec == nullptr) continue;
-      outputs_.push_back(
-          {.row = static_cast<std::int32_t>(tokens_.size() - 1), .draw = feed.draw, .spec = feed.spec, .out = &out[i]});
+      outputs_.push_back({.row = static_cast<std::int32_t>(tokens_.size() - 1),
+                          .draw = feed.draw,
+                          .spec = feed.spec,
+                          .filter = feed.filter,
+                          .out = &out[i]});
     }
     // The runs change at forks, ends and page boundaries only; lengths are in the positions.
     const bool same = planned_ == fed_rows_ && planned_at_ == branches_.version() && !has_prompt();

@@ -71,7 +71,7 @@ EnginePlan NativeModel::plan_engine(const EngineRequest& request) const {
   plan.needed_bytes =
       shape.pages * impl_->device->page_bytes() + impl_->device->scratch_bytes(native::limits_of(shape));
   plan.settings = {
-      {"engine", shape.kind}, {"kv_type", impl_->on_gpu ? "bf16" : "f32"}, {"device", impl_->device->name()}};
+      {"engine", shape.kind}, {"kv_type", impl_->on_gpu ? "f16" : "f32"}, {"device", impl_->device->name()}};
   plan.description = fmt::format(
       "native engine on {}: {} branches, {} tokens a branch\n"
       "  KV: {} pages of {} tokens, {:.2f} GB; what branches share is there once\n"

@@ -1,7 +1,7 @@
 // Tree attention on tensor cores. A block takes one item for one KV head: up to 16 query rows (step rows x query heads
-// of the group) against a run of pages, which it streams through shared memory. Each of its four warps sees a quarter
-// of every page with a running softmax of its own; the four are merged at the end in a fixed order. Nothing of a row's
-// result depends on the other rows of its tile.
+// of the group) against a run of pages, which it streams through shared memory, some tiles ahead. Each of its warps
+// sees its share of every tile with a running softmax of its own; they are merged at the end in a fixed order, and so
+// are a row's parts, by whoever brings the last. Nothing of a row's result depends on the other rows of its tile.
 #include <cstdint>
 
 #include "engine/native/cuda/kernels.h"
@@ -13,8 +13,11 @@ namespace {
 constexpr int kRows = 16;  // of a tile: the tensor cores'
 constexpr int kWarps = 4;
 constexpr int kThreads = 32 * kWarps;
-constexpr int kWarpTokens = kPage / kWarps;  // of a page, a warp's
+constexpr int kWarpTokens = 16;              // of a tile, a warp's
+constexpr int kTile = kWarps * kWarpTokens;  // tokens
+constexpr int kTilesOfPage = kPage / kTile;
 constexpr int kStages = 2;
+constexpr int kMergeWarps = 4;
 constexpr unsigned kAll = 0xFFFFFFFFU;
 constexpr float kNothing = -1e30F;  // a score that weighs nothing; finite, so that differences are
 
@@ -24,14 +27,19 @@ constexpr int kStride = kHead + 8;
 
 template <int kHead>
 struct Tiles {
-  bf16 keys[kStages][kPage * kStride<kHead>];
-  bf16 values[kStages][kPage * kStride<kHead>];
-  bf16 queries[kRows * kStride<kHead>];
+  f16 keys[kStages][kTile * kStride<kHead>];
+  f16 values[kStages][kTile * kStride<kHead>];
+  f16 queries[kRows * kStride<kHead>];
+};
+
+// A row of a tile: a query, the last position it may see, counted from the run's first, and where its part goes.
+struct TileRow {
+  int query, last, part;
 };
 
 template <int kHead>
 struct Merge {  // in the place of the tiles once they are done with
-  float values[kWarps][kRows][kHead];
+  float values[kWarps][kRows][kStride<kHead>];
   float max[kWarps][kRows];
   float sum[kWarps][kRows];
 };
@@ -50,12 +58,12 @@ __device__ void wait_for_copies() {
 }
 
 // Four 8 x 8 matrices; lane l names row l % 8 of matrix l / 8.
-__device__ void load_matrices(std::uint32_t (&out)[4], const bf16* row) {
+__device__ void load_matrices(std::uint32_t (&out)[4], const f16* row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(out[0]), "=r"(out[1]), "=r"(out[2]), "=r"(out[3])
                : "r"(shared_address(row)));
 }
-__device__ void load_matrices_transposed(std::uint32_t (&out)[4], const bf16* row) {
+__device__ void load_matrices_transposed(std::uint32_t (&out)[4], const f16* row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(out[0]), "=r"(out[1]), "=r"(out[2]), "=r"(out[3])
                : "r"(shared_address(row)));
@@ -64,22 +72,24 @@ __device__ void load_matrices_transposed(std::uint32_t (&out)[4], const bf16* ro
 // c[16 x 8] += a[16 x 16] b[16 x 8]
 __device__ void multiply_add(float (&c)[4], const std::uint32_t (&a)[4], std::uint32_t b0, std::uint32_t b1) {
   asm volatile(
-      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
       "{%0, %1, %2, %3};"
       : "+f"(c[0]), "+f"(c[1]), "+f"(c[2]), "+f"(c[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b0), "r"(b1));
 }
 
 __device__ std::uint32_t packed(float low, float high) {
-  const __nv_bfloat162 pair = __floats2bfloat162_rn(low, high);
+  const __half2 pair = __floats2half2_rn(low, high);  // weights of at most 1
   return *reinterpret_cast<const std::uint32_t*>(&pair);
 }
 
 template <int kHead>
-__device__ void load_page(Tiles<kHead>& tiles, int stage, const AttentionArguments& a, int page, int kv_head) {
+__device__ void load_tile(Tiles<kHead>& tiles, int stage, const AttentionArguments& a, int page, int tile,
+                          int kv_head) {
   constexpr int kChunks = kHead / 8;  // of 16 bytes
-  const std::size_t start = (static_cast<std::size_t>(page) * a.kv_heads + kv_head) * kPage * kHead;
-  for (int i = threadIdx.x; i < kPage * kChunks; i += kThreads) {
+  const std::size_t start =
+      ((static_cast<std::size_t>(page) * a.kv_heads + kv_head) * kPage + tile % kTilesOfPage * kTile) * kHead;
+  for (int i = threadIdx.x; i < kTile * kChunks; i += kThreads) {
     const int token = i / kChunks;
     const int chunk = i % kChunks * 8;
     const int to = token * kStride<kHead> + chunk;
@@ -87,7 +97,6 @@ __device__ void load_page(Tiles<kHead>& tiles, int stage, const AttentionArgumen
     copy_async(&tiles.keys[stage][to], a.keys + from);
     copy_async(&tiles.values[stage][to], a.values + from);
   }
-  commit_copies();
 }
 
 template <int kHead>
@@ -96,6 +105,7 @@ __global__ void __launch_bounds__(kThreads) attention_kernel(AttentionArguments 
   extern __shared__ __align__(128) unsigned char shared[];
   auto& tiles = *reinterpret_cast<Tiles<kHead>*>(shared);
   auto& merge = *reinterpret_cast<Merge<kHead>*>(shared);
+  __shared__ TileRow rows[kRows];
   constexpr int kSlices = kHead / 16;
   const int warp = threadIdx.x / 32;
   const int lane = threadIdx.x % 32;
@@ -112,30 +122,45 @@ __global__ void __launch_bounds__(kThreads) attention_kernel(AttentionArguments 
     const int first_head = kv_head * group + work % head_tiles * kRows;
     const int tile_heads = min(group - work % head_tiles * kRows, kRows);
     const int n_rows = item.n_rows * tile_heads;
-    // Row r of the tile: a step row, and one of the group's heads.
-    const auto step_row = [&](int r) { return numbers[header.rows + item.first_row + r / tile_heads]; };
-    const auto head_of = [&](int r) { return first_head + r % tile_heads; };
     const std::int32_t* pages = numbers + header.pages + item.first_page;
+    const int n_tiles = item.n_pages * kTilesOfPage;
 
     __syncthreads();  // the last item's merge is read
+#pragma unroll
+    for (int stage = 0; stage < kStages; ++stage) {
+      if (stage < n_tiles) load_tile(tiles, stage, a, pages[stage / kTilesOfPage], stage, kv_head);
+      if (stage + 1 < kStages) commit_copies();  // one group a stage, be there a tile or not
+    }
+    if (threadIdx.x < kRows) {
+      TileRow row = {.query = -1, .last = 0, .part = 0};
+      const int r = threadIdx.x;
+      if (r < n_rows) {
+        const int step_row = numbers[header.rows + item.first_row + r / tile_heads];
+        const int head = first_head + r % tile_heads;
+        row = {.query = step_row * a.heads + head,
+               .last = a.positions[step_row] - item.first_position,
+               .part = (a.part_starts[step_row] + item.part) * a.heads + head};
+      }
+      rows[r] = row;
+    }
+    __syncthreads();
     for (int i = threadIdx.x; i < kRows * (kHead / 8); i += kThreads) {
       const int r = i / (kHead / 8);
       const int chunk = i % (kHead / 8) * 8;
-      bf16* to = &tiles.queries[r * kStride<kHead> + chunk];
+      f16* to = &tiles.queries[r * kStride<kHead> + chunk];
       if (r < n_rows) {
-        copy_async(to, a.queries + (static_cast<std::size_t>(step_row(r)) * a.heads + head_of(r)) * kHead + chunk);
+        copy_async(to, a.queries + static_cast<std::size_t>(rows[r].query) * kHead + chunk);
       } else {
         *reinterpret_cast<uint4*>(to) = make_uint4(0, 0, 0, 0);
       }
     }
-    load_page(tiles, 0, a, pages[0], kv_head);
-    if (item.n_pages > 1) load_page(tiles, 1, a, pages[1], kv_head);
+    commit_copies();  // with the last stage's: the first tile waits for all of them
 
     // This lane's two rows of the tile, and the last position each may see, counted from the run's first.
     const int row0 = lane / 4;
     const int row1 = row0 + 8;
-    const int last0 = row0 < n_rows ? a.positions[step_row(row0)] - item.first_position : 0;
-    const int last1 = row1 < n_rows ? a.positions[step_row(row1)] - item.first_position : 0;
+    const int last0 = rows[row0].last;
+    const int last1 = rows[row1].last;
 
     float max0 = kNothing, max1 = kNothing, sum0 = 0, sum1 = 0;
     float out[kHead / 8][4];
@@ -145,21 +170,23 @@ __global__ void __launch_bounds__(kThreads) attention_kernel(AttentionArguments 
     }
     std::uint32_t query[kSlices][4];
 
-    for (int p = 0; p < item.n_pages; ++p) {
-      if (p + 1 < item.n_pages) {
-        wait_for_copies<1>();
-      } else {
+    for (int tile = 0; tile < n_tiles; ++tile) {
+      const int ahead = tile + kStages;
+      const int page_ahead = ahead < n_tiles ? pages[ahead / kTilesOfPage] : 0;
+      if (tile == 0) {
         wait_for_copies<0>();
+      } else {
+        wait_for_copies<kStages - 1>();
       }
       __syncthreads();
-      if (p == 0) {
+      if (tile == 0) {
 #pragma unroll
         for (int k = 0; k < kSlices; ++k) {
           load_matrices(query[k], &tiles.queries[(lane % 16) * kStride<kHead> + k * 16 + lane / 16 * 8]);
         }
       }
-      const bf16* keys = &tiles.keys[p % kStages][warp * kWarpTokens * kStride<kHead>];
-      const bf16* values = &tiles.values[p % kStages][warp * kWarpTokens * kStride<kHead>];
+      const f16* keys = &tiles.keys[tile % kStages][warp * kWarpTokens * kStride<kHead>];
+      const f16* values = &tiles.values[tile % kStages][warp * kWarpTokens * kStride<kHead>];
       float scores[2][4] = {{0, 0, 0, 0}, {0, 0, 0, 0}};  // [8 tokens each]
 #pragma unroll
       for (int k = 0; k < kSlices; ++k) {
@@ -168,7 +195,7 @@ __global__ void __launch_bounds__(kThreads) attention_kernel(AttentionArguments 
         multiply_add(scores[0], query[k], b[0], b[1]);
         multiply_add(scores[1], query[k], b[2], b[3]);
       }
-      const int first = p * kPage + warp * kWarpTokens + lane % 4 * 2;
+      const int first = tile * kTile + warp * kWarpTokens + lane % 4 * 2;
       float new0 = max0;
       float new1 = max1;
 #pragma unroll
@@ -228,16 +255,15 @@ __global__ void __launch_bounds__(kThreads) attention_kernel(AttentionArguments 
         multiply_add(out[2 * i + 1], weights, b[2], b[3]);
       }
       __syncthreads();
-      if (p + kStages < item.n_pages) load_page(tiles, p % kStages, a, pages[p + kStages], kv_head);
+      if (ahead < n_tiles) load_tile(tiles, ahead % kStages, a, page_ahead, ahead, kv_head);
+      commit_copies();
     }
 
 #pragma unroll
     for (int i = 0; i < kHead / 8; ++i) {
       const int column = i * 8 + lane % 4 * 2;
-      merge.values[warp][row0][column] = out[i][0];
-      merge.values[warp][row0][column + 1] = out[i][1];
-      merge.values[warp][row1][column] = out[i][2];
-      merge.values[warp][row1][column + 1] = out[i][3];
+      *reinterpret_cast<float2*>(&merge.values[warp][row0][column]) = make_float2(out[i][0], out[i][1]);
+      *reinterpret_cast<float2*>(&merge.values[warp][row1][column]) = make_float2(out[i][2], out[i][3]);
     }
     if (lane % 4 == 0) {
       merge.max[warp][row0] = max0;
@@ -246,56 +272,83 @@ __global__ void __launch_bounds__(kThreads) attention_kernel(AttentionArguments 
       merge.sum[warp][row1] = sum1;
     }
     __syncthreads();
-    for (int i = threadIdx.x; i < n_rows * kHead; i += kThreads) {
-      const int r = i / kHead;
-      const int column = i % kHead;
+    constexpr int kQuads = kHead / 4;
+    for (int i = threadIdx.x; i < n_rows * kQuads; i += kThreads) {
+      const int r = i / kQuads;
+      const int column = i % kQuads * 4;
       float max = kNothing;
+#pragma unroll
       for (int w = 0; w < kWarps; ++w) max = fmaxf(max, merge.max[w][r]);
       float sum = 0;
-      float value = 0;
+      float4 value = make_float4(0, 0, 0, 0);
+#pragma unroll
       for (int w = 0; w < kWarps; ++w) {
         const float weight = exp2f(merge.max[w][r] - max);
+        const float4 own = *reinterpret_cast<const float4*>(&merge.values[w][r][column]);
         sum += weight * merge.sum[w][r];
-        value += weight * merge.values[w][r][column];
+        value.x += weight * own.x;
+        value.y += weight * own.y;
+        value.z += weight * own.z;
+        value.w += weight * own.w;
       }
-      const std::size_t part = static_cast<std::size_t>(a.part_starts[step_row(r)] + item.part) * a.heads + head_of(r);
-      a.partial_values[part * kHead + column] = value;
+      const auto part = static_cast<std::size_t>(rows[r].part);
+      *reinterpret_cast<float4*>(&a.partial_values[part * kHead + column]) = value;
       if (column == 0) a.partial_sums[part] = make_float2(max, sum);
     }
   }
 }
 
-// A warp a head of a row. Padding rows have no parts: zeros.
+// The parts of a head of a row, in their order, by a warp: a lane has four elements of the head. Padding rows have no
+// parts: zeros.
+template <int kHead>
 __global__ void merge_kernel(AttentionArguments a) {
   wait_for_previous();
+  constexpr int kTogether = 8;  // loads under way
   const int row = blockIdx.x;
-  const int head = blockIdx.y * 4 + threadIdx.x / 32;
+  const int head = blockIdx.y * kMergeWarps + threadIdx.x / 32;
   const int lane = threadIdx.x % 32;
   if (head >= a.heads) return;
   const int begin = a.part_starts[row];
   const int end = a.part_starts[row + 1];
+  const int column = lane < kHead / 4 ? lane * 4 : 0;
   float max = kNothing;
-  for (int part = begin; part < end; ++part) {
-    max = fmaxf(max, a.partial_sums[static_cast<std::size_t>(part) * a.heads + head].x);
-  }
-  float values[8] = {};
   float sum = 0;
-  for (int part = begin; part < end; ++part) {
-    const std::size_t index = static_cast<std::size_t>(part) * a.heads + head;
-    const float2 partial = a.partial_sums[index];
-    const float weight = exp2f(partial.x - max);
-    sum += weight * partial.y;
-    const float* from = a.partial_values + index * a.head_size;
+  float4 value = make_float4(0, 0, 0, 0);
+  for (int first = begin; first < end; first += kTogether) {
+    float4 parts[kTogether];
+    float2 sums[kTogether];
 #pragma unroll
-    for (int k = 0; k < 8; ++k) {
-      if (lane + k * 32 < a.head_size) values[k] += weight * from[lane + k * 32];
+    for (int k = 0; k < kTogether; ++k) {
+      if (first + k >= end) continue;
+      const std::size_t index = static_cast<std::size_t>(first + k) * a.heads + head;
+      parts[k] = *reinterpret_cast<const float4*>(&a.partial_values[index * kHead + column]);
+      sums[k] = a.partial_sums[index];
+    }
+    float larger = max;
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k) {
+      if (first + k < end) larger = fmaxf(larger, sums[k].x);
+    }
+    const float old = exp2f(max - larger);
+    max = larger;
+    sum *= old;
+    value = make_float4(value.x * old, value.y * old, value.z * old, value.w * old);
+#pragma unroll
+    for (int k = 0; k < kTogether; ++k) {
+      if (first + k >= end) continue;
+      const float weight = exp2f(sums[k].x - max);
+      sum += weight * sums[k].y;
+      value.x += weight * parts[k].x;
+      value.y += weight * parts[k].y;
+      value.z += weight * parts[k].z;
+      value.w += weight * parts[k].w;
     }
   }
-  bf16* to = a.out + (static_cast<std::size_t>(row) * a.heads + head) * a.head_size;
-#pragma unroll
-  for (int k = 0; k < 8; ++k) {
-    if (lane + k * 32 < a.head_size) to[lane + k * 32] = __float2bfloat16(begin < end ? values[k] / sum : 0.0F);
-  }
+  if (lane >= kHead / 4) return;
+  const float scale = begin < end ? 1.0F / sum : 0.0F;
+  const __half2 halves[2] = {to_halves(value.x * scale, value.y * scale), to_halves(value.z * scale, value.w * scale)};
+  f16* to = a.out + (static_cast<std::size_t>(row) * a.heads + head) * kHead + column;
+  *reinterpret_cast<uint2*>(to) = *reinterpret_cast<const uint2*>(halves);
 }
 
 template <int kHead>
@@ -351,7 +404,10 @@ void tree_attention(const AttentionArguments& a, int blocks, cudaStream_t stream
 }
 
 void merge_parts(const AttentionArguments& a, cudaStream_t stream) {
-  launch(merge_kernel, dim3(a.rows, (a.heads + 3) / 4), 128, 0, stream, a);
+  for_head_size(a.head_size, [&]<int kHead>() {
+    launch(merge_kernel<kHead>, dim3(a.rows, (a.heads + kMergeWarps - 1) / kMergeWarps), 32 * kMergeWarps, 0, stream,
+           a);
+  });
 }
 
 }  // namespace dts::native::cuda

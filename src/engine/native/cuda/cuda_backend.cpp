@@ -52,9 +52,10 @@ class CudaBackend final : public Backend {
         page_elements_(g_.kv_width() * kPageTokens),
         keys_(size(g_.layers) * pages() * size(page_elements_)),
         values_(keys_.size()),
-        library_(static_cast<int>(sizes_.rows), std::max({g_.width, g_.q_width(), g_.feed_forward}),
-                 std::max(sizes_.outputs * sizes_.stride,
-                          sizes_.rows * size(std::max({g_.qkv_width(), 2 * g_.feed_forward, g_.width})))),
+        library_(
+            static_cast<int>(sizes_.rows), std::max({g_.width, g_.q_width(), g_.feed_forward}),
+            std::max(sizes_.outputs * sizes_.stride,
+                     sizes_.rows * size(std::max({g_.qkv_width(), 2 * g_.feed_forward, most_slices(g_) * g_.width})))),
         attention_blocks_(attention_blocks(g_.head_size)) {
     const std::vector<float> frequencies = g_.rope.frequencies(limits.context);
     check(
@@ -62,28 +63,37 @@ class CudaBackend final : public Backend {
         "writing frequencies");
     // Nothing is read before it is written, but what a page does not hold yet is multiplied by zero: no NaN may be
     // there.
-    check(cudaMemset(keys_.get(), 0, keys_.size() * sizeof(bf16)), "clearing pages");
-    check(cudaMemset(values_.get(), 0, values_.size() * sizeof(bf16)), "clearing pages");
-    for (const DeviceBuffer<float>* buffer :
-         {&buffers_.residual, &buffers_.qkv, &buffers_.gate_up, &buffers_.partial_values, &buffers_.logits}) {
-      check(cudaMemset(buffer->get(), 0, buffer->size() * sizeof(float)), "clearing");
-    }
-    check(cudaMemset(buffers_.predictions.get(), 0, buffers_.predictions.size() * sizeof(DevicePrediction)),
-          "clearing");
+    check(cudaMemset(keys_.get(), 0, keys_.size() * sizeof(f16)), "clearing pages");
+    check(cudaMemset(values_.get(), 0, values_.size() * sizeof(f16)), "clearing pages");
+    const auto clear = [](const auto& buffer) {
+      check(cudaMemset(buffer.get(), 0, buffer.size() * sizeof(*buffer.get())), "clearing");
+    };
+    clear(buffers_.residual), clear(buffers_.slices), clear(buffers_.qkv), clear(buffers_.gate_up),
+        clear(buffers_.partial_values);
+    clear(buffers_.logits), clear(buffers_.predictions), clear(buffers_.attended);
     const auto all = [&](auto part) {
-      std::vector<const bf16*> matrices;
+      std::vector<const f16*> matrices;
       for (const CudaLayer& layer : weights.layers) matrices.push_back((layer.*part).get());
       return matrices;
     };
-    const auto gemm = [&](int outputs, int inputs, bool accumulate, int stride, std::vector<const bf16*> matrices) {
-      const GemmShape shape{.outputs = outputs, .inputs = inputs, .accumulate = accumulate, .stride = stride};
+    const auto gemm = [&](const GemmShape& shape, std::vector<const f16*> matrices) {
       return std::make_unique<Gemm>(library_, shape, std::move(matrices));
     };
-    qkv_ = gemm(g_.qkv_width(), g_.width, false, g_.qkv_width(), all(&CudaLayer::qkv));
-    output_ = gemm(g_.width, g_.q_width(), true, g_.width, all(&CudaLayer::attention_output));
-    gate_up_ = gemm(2 * g_.feed_forward, g_.width, false, 2 * g_.feed_forward, all(&CudaLayer::gate_up));
-    down_ = gemm(g_.width, g_.feed_forward, true, g_.width, all(&CudaLayer::down));
-    head_ = gemm(g_.n_vocab, g_.width, false, static_cast<int>(sizes_.stride), {weights.head()});
+    const int width = g_.width;
+    const int gate_up = 2 * g_.feed_forward;
+    const auto stride = static_cast<int>(sizes_.stride);
+    const auto rows = static_cast<int>(sizes_.rows);
+    qkv_ = gemm({.outputs = g_.qkv_width(), .inputs = width, .stride = g_.qkv_width(), .room = rows},
+                all(&CudaLayer::qkv));
+    const auto added = [&](int inputs) {
+      return GemmShape{.outputs = width, .inputs = inputs, .stride = width, .room = rows, .slices = slices_of(inputs)};
+    };
+    output_ = gemm(added(g_.q_width()), all(&CudaLayer::attention_output));
+    gate_up_ = gemm({.outputs = gate_up, .inputs = width, .stride = gate_up, .room = rows, .half = true},
+                    all(&CudaLayer::gate_up));
+    down_ = gemm(added(g_.feed_forward), all(&CudaLayer::down));
+    head_ = gemm({.outputs = g_.n_vocab, .inputs = width, .stride = stride, .room = static_cast<int>(sizes_.outputs)},
+                 {weights.head()});
   }
 
   int attention_tile() const override { return cuda::attention_tile(g_.heads, g_.kv_heads); }
@@ -142,7 +152,8 @@ class CudaBackend final : public Backend {
       const OutputRow& output = rows.outputs[std::min(i, rows.outputs.size() - 1)];
       output_rows[i] = output.row;
       specs[i] = device_spec(*output.spec, output.draw);
-      if (i >= rows.outputs.size()) specs[i].by_host = 1;  // padding: nobody reads it
+      // Filters are the host's; padding nobody reads.
+      if (i >= rows.outputs.size() || output.filter != nullptr) specs[i].by_host = 1;
     }
     check(cudaMemcpyAsync(buffers_.input.get(), buffers_.host_input.get(), at.size, cudaMemcpyHostToDevice,
                           stream_.get()),
@@ -211,8 +222,7 @@ class CudaBackend final : public Backend {
                   g_.rope.rotated / 2, stream);
     for (int i = 0; i < g_.layers; ++i) launch_layer(i, rows);
     if (outputs > 0) {
-      rms_norm(buffers_.residual.get(), device_at<int>(at.output_rows), weights_.output_norm.get(), g_.norm_epsilon,
-               buffers_.normed.get(), outputs, g_.width, stream);
+      norm(weights_.output_norm.get(), outputs, slices_of(g_.feed_forward), device_at<int>(at.output_rows));
       head_->run(weights_.head(), buffers_.normed.get(), buffers_.logits.get(), outputs, stream);
       PredictArguments arguments;
       arguments.logits = buffers_.logits.get();
@@ -231,13 +241,28 @@ class CudaBackend final : public Backend {
     check(cudaGetLastError(), "starting a step's kernels");
   }
 
+  // Adds what the last product left, and normalises.
+  void norm(const float* weight, int rows, int slices, const int* select = nullptr) {
+    NormArguments arguments;
+    arguments.residual = buffers_.residual.get();
+    arguments.slices = buffers_.slices.get();
+    arguments.select = select;
+    arguments.weight = weight;
+    arguments.out = buffers_.normed.get();
+    arguments.n_slices = slices;
+    arguments.slice_rows = static_cast<int>(sizes_.rows);
+    arguments.rows = rows;
+    arguments.width = g_.width;
+    arguments.epsilon = g_.norm_epsilon;
+    add_and_norm(arguments, stream_.get());
+  }
+
   void launch_layer(int index, int rows) {
     const StepInput& at = buffers_.layout;
     const CudaLayer& layer = weights_.layers[size(index)];
     cudaStream_t stream = stream_.get();
     const std::size_t cache = size(index) * pages() * size(page_elements_);
-    rms_norm(buffers_.residual.get(), nullptr, layer.attention_norm.get(), g_.norm_epsilon, buffers_.normed.get(), rows,
-             g_.width, stream);
+    norm(layer.attention_norm.get(), rows, index > 0 ? slices_of(g_.feed_forward) : 0);
     qkv_->run(layer.qkv.get(), buffers_.normed.get(), buffers_.qkv.get(), rows, stream);
 
     RopeArguments rope;
@@ -277,13 +302,12 @@ class CudaBackend final : public Backend {
     attention.scale = 1.44269504F / std::sqrt(static_cast<float>(g_.head_size));
     tree_attention(attention, attention_blocks_, stream);
     merge_parts(attention, stream);
-    output_->run(layer.attention_output.get(), buffers_.attended.get(), buffers_.residual.get(), rows, stream);
+    output_->run(layer.attention_output.get(), buffers_.attended.get(), buffers_.slices.get(), rows, stream);
 
-    rms_norm(buffers_.residual.get(), nullptr, layer.feed_forward_norm.get(), g_.norm_epsilon, buffers_.normed.get(),
-             rows, g_.width, stream);
+    norm(layer.feed_forward_norm.get(), rows, slices_of(g_.q_width()));
     gate_up_->run(layer.gate_up.get(), buffers_.normed.get(), buffers_.gate_up.get(), rows, stream);
     gated_silu(buffers_.gate_up.get(), buffers_.hidden.get(), rows, g_.feed_forward, stream);
-    down_->run(layer.down.get(), buffers_.hidden.get(), buffers_.residual.get(), rows, stream);
+    down_->run(layer.down.get(), buffers_.hidden.get(), buffers_.slices.get(), rows, stream);
   }
 
   void receive(const StepRows& rows) {
@@ -319,6 +343,7 @@ class CudaBackend final : public Backend {
                           n_vocab * sizeof(float), cudaMemcpyDeviceToHost, stream_.get()),
           "receiving logits");
     check(cudaStreamSynchronize(stream_.get()), "receiving logits");
+    if (output.filter != nullptr) output.filter->apply({buffers_.host_logits.get(), n_vocab});
     const LogitsRow row{
         .logits = {buffers_.host_logits.get(), n_vocab}, .draw = output.draw, .spec = output.spec, .out = output.out};
     predictor_.predict({&row, 1});
@@ -331,9 +356,9 @@ class CudaBackend final : public Backend {
   Stream stream_;
   StepBuffers buffers_;
   DeviceBuffer<float> frequencies_;
-  int page_elements_;          // of K, or V, of one layer
-  DeviceBuffer<bf16> keys_;    // [layers, pages, kv_heads, kPageTokens, head_size]
-  DeviceBuffer<bf16> values_;  // as keys_
+  int page_elements_;         // of K, or V, of one layer
+  DeviceBuffer<f16> keys_;    // [layers, pages, kv_heads, kPageTokens, head_size]
+  DeviceBuffer<f16> values_;  // as keys_
   GemmLibrary library_;
   std::unique_ptr<Gemm> qkv_, output_, gate_up_, down_, head_;
   int attention_blocks_;

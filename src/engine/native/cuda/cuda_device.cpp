@@ -9,7 +9,7 @@
 namespace dts::native {
 namespace {
 
-constexpr int kLeastCapability = 80;  // bf16 on tensor cores
+constexpr int kLeastCapability = 80;  // f16 on tensor cores
 
 // What the kernels take for granted.
 void check_geometry(const Geometry& g) {
@@ -29,7 +29,7 @@ class CudaDevice final : public Device {
     cuda::check(cudaGetDeviceProperties(&properties_, 0), "asking for its properties");
     const std::int64_t needed = 2 * source.geometry().parameters();
     if (needed > available_bytes()) {
-      throw Error(fmt::format("the weights need {:.1f} GB in bf16, and {} has {:.1f} GB free",
+      throw Error(fmt::format("the weights need {:.1f} GB in f16, and {} has {:.1f} GB free",
                               static_cast<double>(needed) / 1e9, name(), static_cast<double>(available_bytes()) / 1e9));
     }
     weights_ = std::make_unique<cuda::CudaWeights>(source, progress);

@@ -1,4 +1,4 @@
-// The weights in the device's memory, in bf16.
+// The weights in the device's memory: matrices in half precision, vectors in single.
 #pragma once
 
 #include <functional>
@@ -11,18 +11,19 @@
 namespace dts::native::cuda {
 
 struct CudaLayer {
-  DeviceBuffer<bf16> attention_norm, qkv, qkv_bias, query_norm, key_norm, attention_output, feed_forward_norm, gate_up,
-      down;
+  DeviceBuffer<f16> qkv, attention_output, gate_up, down;
+  DeviceBuffer<float> attention_norm, qkv_bias, query_norm, key_norm, feed_forward_norm;
 };
 
 struct CudaWeights {
   // Throws when `progress` says so, or they do not fit.
   CudaWeights(const WeightSource& source, const std::function<bool(float)>& progress);
 
-  const bf16* head() const { return geometry.tied ? embedding.get() : untied_head.get(); }
+  const f16* head() const { return geometry.tied ? embedding.get() : untied_head.get(); }
 
   Geometry geometry;
-  DeviceBuffer<bf16> embedding, output_norm, untied_head;
+  DeviceBuffer<f16> embedding, untied_head;
+  DeviceBuffer<float> output_norm;
   std::vector<CudaLayer> layers;
 };
 

@@ -14,7 +14,6 @@ DeviceSpec device_spec(const PredictionSpec& spec, std::uint64_t draw) {
   out.stat_scale = kLog2E / spec.stat_temperature;
   const bool greedy = !(sampling.temperature > 0);
   out.sample_inverse = greedy ? 0.0 : 1.0 / static_cast<double>(sampling.temperature);
-  out.sample_scale = greedy ? out.stat_scale : kLog2E / sampling.temperature;
   out.sample_top_k = sampling.top_k;
   out.top_p = sampling.top_p;
   out.min_p = sampling.min_p;

@@ -2,23 +2,36 @@
 // read by nobody. All pointers are the device's.
 #pragma once
 
-#include <cuda_bf16.h>
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #include <cstdint>
 
 namespace dts::native::cuda {
 
-using bf16 = __nv_bfloat16;
+// Half precision: as fast as bf16 on tensor cores, and eight times as fine. Its range is enough for weights and for
+// what goes into a product; sums and the residual stream are single precision.
+using f16 = __half;
 
 inline constexpr int kPage = 64;  // tokens of a page; kPageTokens, which this file cannot see
 
 // residual[r] = embedding[tokens[r]].  [rows, width]
-void embed(const int* tokens, const bf16* embedding, float* residual, int rows, int width, cudaStream_t stream);
+void embed(const int* tokens, const f16* embedding, float* residual, int rows, int width, cudaStream_t stream);
 
-// out[r] = residual[r] / rms * weight; with `select`, out[r] is made from residual[select[r]].  [rows, width]
-void rms_norm(const float* residual, const int* select, const bf16* weight, float epsilon, bf16* out, int rows,
-              int width, cudaStream_t stream);
+inline constexpr int kMostSlices = 4;
+
+// x[r] = residual[r] + the slices' [r], in their order; out[r] = x[r] / rms * weight, and x[r] is the new residual[r].
+// With `select`, out[i] is made for row select[i], and the residual stays as it is.
+struct NormArguments {
+  float* residual = nullptr;      // [rows, width]
+  const float* slices = nullptr;  // [n_slices, slice_rows, width]
+  const int* select = nullptr;    // [rows] or null
+  const float* weight = nullptr;  // [width]
+  f16* out = nullptr;             // [rows, width]
+  int n_slices = 0, slice_rows = 0, rows = 0, width = 0;
+  float epsilon = 0;
+};
+void add_and_norm(const NormArguments& arguments, cudaStream_t stream);
 
 // turns[r, i] = amplitude * (cos, sin)(positions[r] * frequencies[i]): the same for all layers.  [rows, pairs]
 void compute_turns(const int* positions, const float* frequencies, float amplitude, float2* turns, int rows, int pairs,
@@ -26,16 +39,16 @@ void compute_turns(const int* positions, const float* frequencies, float amplitu
 
 // Bias, head norms, RoPE; queries to `queries`, keys and values to their slots.
 struct RopeArguments {
-  const float* qkv = nullptr;        // [rows, (heads + 2 kv_heads) * head_size]
-  const bf16* bias = nullptr;        // [(heads + 2 kv_heads) * head_size] or null
-  const bf16* query_norm = nullptr;  // [head_size] or null
-  const bf16* key_norm = nullptr;
+  const float* qkv = nullptr;         // [rows, (heads + 2 kv_heads) * head_size]
+  const float* bias = nullptr;        // [(heads + 2 kv_heads) * head_size] or null
+  const float* query_norm = nullptr;  // [head_size] or null
+  const float* key_norm = nullptr;
   const float2* turns = nullptr;      // [rows, rotated / 2]
   const int* slot_pages = nullptr;    // [rows]
   const int* slot_offsets = nullptr;  // [rows]
-  bf16* queries = nullptr;            // [rows, heads, head_size]
-  bf16* keys = nullptr;               // [pages, kv_heads, kPage, head_size] of this layer
-  bf16* values = nullptr;
+  f16* queries = nullptr;             // [rows, heads, head_size]
+  f16* keys = nullptr;                // [pages, kv_heads, kPage, head_size] of this layer
+  f16* values = nullptr;
   int rows = 0, heads = 0, kv_heads = 0, head_size = 0, rotated = 0;
   bool interleaved = false;
   float epsilon = 0;
@@ -43,14 +56,14 @@ struct RopeArguments {
 void rope_and_store(const RopeArguments& arguments, cudaStream_t stream);
 
 // out = silu(gate) * up.  gate_up [rows, 2 * inner], out [rows, inner]
-void gated_silu(const float* gate_up, bf16* out, int rows, int inner, cudaStream_t stream);
+void gated_silu(const f16* gate_up, f16* out, int rows, int inner, cudaStream_t stream);
 
 // Whole pages of all layers. cache [layers, pages, page_elements]
 struct Copy {
   int from = 0;
   int to = 0;
 };
-void copy_pages(bf16* keys, bf16* values, const Copy* copies, int n_copies, int layers, std::size_t pages,
+void copy_pages(f16* keys, f16* values, const Copy* copies, int n_copies, int layers, std::size_t pages,
                 int page_elements, cudaStream_t stream);
 
 // ---- attention
@@ -68,15 +81,15 @@ struct WorkHeader {
 };
 
 struct AttentionArguments {
-  const bf16* queries = nullptr;  // [rows, heads, head_size]
-  const bf16* keys = nullptr;     // [pages, kv_heads, kPage, head_size]
-  const bf16* values = nullptr;
+  const f16* queries = nullptr;  // [rows, heads, head_size]
+  const f16* keys = nullptr;     // [pages, kv_heads, kPage, head_size]
+  const f16* values = nullptr;
   const WorkHeader* work = nullptr;  // followed by the numbers that it points into
   const int* positions = nullptr;    // [rows]
   const int* part_starts = nullptr;  // [rows + 1]
   float* partial_values = nullptr;   // [parts, heads, head_size]
   float2* partial_sums = nullptr;    // [parts, heads]: largest score (base 2), sum
-  bf16* out = nullptr;               // [rows, heads, head_size]
+  f16* out = nullptr;                // [rows, heads, head_size]
   int rows = 0, heads = 0, kv_heads = 0, head_size = 0;
   float scale = 1;  // of the scores, times log2(e)
 };
@@ -99,7 +112,6 @@ struct DeviceSpec {
   std::uint64_t draw = 0;
   double sample_inverse = 0;  // 1 / T; 0: the most probable
   float stat_scale = 1;       // log2(e) / T_stat
-  float sample_scale = 1;     // log2(e) / T
   std::int32_t confidence_k = 0;
   std::int32_t sample_top_k = 0;  // 0: no limit
   float top_p = 1;
@@ -119,9 +131,9 @@ struct DevicePrediction {
 };
 
 struct DeviceBlockSums {
-  float max, stat, stat_first, stat_second, unit, sample;
+  double sample;
+  float max, stat, stat_first, stat_second, unit;
   std::int32_t invalid;
-  std::int32_t unused;
 };
 
 struct PredictArguments {

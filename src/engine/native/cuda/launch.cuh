@@ -2,6 +2,7 @@
 // step, and the gaps between them would add up. Each kernel waits for what it depends on before it reads anything.
 #pragma once
 
+#include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
 #include <utility>
@@ -15,6 +16,13 @@ __device__ inline void wait_for_previous() {
   cudaGridDependencySynchronize();
   cudaTriggerProgrammaticLaunchCompletion();
 #endif
+}
+
+// Half precision ends at 65,504: what is beyond stays there rather than become infinite.
+__device__ inline float within_half(float value) { return fminf(fmaxf(value, -65504.0F), 65504.0F); }
+__device__ inline __half to_half(float value) { return __float2half_rn(within_half(value)); }
+__device__ inline __half2 to_halves(float low, float high) {
+  return __floats2half2_rn(within_half(low), within_half(high));
 }
 
 inline bool can_overlap() {

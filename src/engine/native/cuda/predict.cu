@@ -2,9 +2,9 @@
 //
 // The first kernel reads every logit once: sums a block of 2,048, the largest of each group of 256. The second, a block
 // a row, puts them together. At least 64 logits are as large as the 64th largest group's largest: those that are make
-// the ranking. Sums are single precision within a block and double beyond; where a draw or a cut comes closer to its
-// boundary than they can tell, they are taken again in double precision. What is too close even then, or needs more of
-// the ranking, is left to the host.
+// the ranking. Statistics are single precision within a block and double beyond. The weights that are drawn by are good
+// to nine digits throughout; where a draw or a cut comes closer to its boundary than they can tell, they are taken
+// again in full double precision. What is too close even then, or needs more of the ranking, is left to the host.
 #include "engine/native/cuda/kernels.h"
 #include "engine/native/cuda/launch.cuh"
 
@@ -16,8 +16,8 @@ constexpr int kEach = kBlockLogits / kScanThreads;  // logits of a thread
 constexpr int kThreads = 1024;                      // of the second kernel
 constexpr int kMostListed = 1024;
 constexpr unsigned kAll = 0xFFFFFFFFU;
-// How far sums over a row can be off, relative to their total: in single precision, and in double.
-constexpr double kRoughError = 5e-6;
+// How far sums of weights over a row can be off, relative to their total: by exp2_to_nine_digits(), and by exp().
+constexpr double kRoughError = 2e-9;
 constexpr double kExactError = 1e-12;
 constexpr double kLn2 = 0.693147180559945309417232121458;
 
@@ -34,10 +34,28 @@ __device__ float warp_sum(float value) {
   return value;
 }
 
+// 2^x for x <= 0. The series of e^(f ln 2) for |f| <= 1/2: what is left out is below 2e-10.
+__device__ double exp2_to_nine_digits(double x) {
+  if (x < -1000) return 0;
+  const double whole = rint(x);
+  const double y = (x - whole) * kLn2;
+  double sum = 1.0 / 40320;
+  sum = fma(sum, y, 1.0 / 5040);
+  sum = fma(sum, y, 1.0 / 720);
+  sum = fma(sum, y, 1.0 / 120);
+  sum = fma(sum, y, 1.0 / 24);
+  sum = fma(sum, y, 1.0 / 6);
+  sum = fma(sum, y, 0.5);
+  sum = fma(sum, y, 1.0);
+  sum = fma(sum, y, 1.0);
+  return sum * __longlong_as_double((static_cast<long long>(whole) + 1023) << 52);
+}
+
 __global__ void __launch_bounds__(kScanThreads) scan_kernel(PredictArguments a) {
   wait_for_previous();
   __shared__ float warp_maxima[kScanThreads / 32];
-  __shared__ float warp_sums[5][kScanThreads / 32];
+  __shared__ float warp_sums[4][kScanThreads / 32];
+  __shared__ double warp_samples[kScanThreads / 32];
   __shared__ int any_invalid;
   const int block = blockIdx.x;
   const std::size_t row = blockIdx.y;
@@ -82,7 +100,9 @@ __global__ void __launch_bounds__(kScanThreads) scan_kernel(PredictArguments a) 
 
   const DeviceSpec& spec = a.specs[row];
   constexpr float kLog2E = 1.44269504088896340736F;
-  float sums[5] = {};
+  float sums[4] = {};
+  double sample = 0;
+  const double sample_scale = spec.sample_inverse / kLn2;
   if (max > -infinity() && max < infinity()) {
 #pragma unroll
     for (int i = 0; i < kEach; ++i) {
@@ -94,43 +114,51 @@ __global__ void __launch_bounds__(kScanThreads) scan_kernel(PredictArguments a) 
       sums[1] += weight * x;
       sums[2] += weight * x * x;
       sums[3] += exp2f(below * kLog2E);
-      sums[4] += exp2f(below * spec.sample_scale);
+      sample += exp2_to_nine_digits((static_cast<double>(z[i]) - static_cast<double>(max)) * sample_scale);
     }
   }
 #pragma unroll
-  for (int s = 0; s < 5; ++s) {
+  for (int s = 0; s < 4; ++s) {
     const float sum = warp_sum(sums[s]);
     if (threadIdx.x % 32 == 0) warp_sums[s][warp] = sum;
   }
+  for (int lane = 16; lane > 0; lane /= 2) sample += __shfl_xor_sync(kAll, sample, lane);
+  if (threadIdx.x % 32 == 0) warp_samples[warp] = sample;
   __syncthreads();
   if (threadIdx.x != 0) return;
-  float totals[5];
-  for (int s = 0; s < 5; ++s) {
+  float totals[4];
+  for (int s = 0; s < 4; ++s) {
     totals[s] = 0;
     for (const float sum : warp_sums[s]) totals[s] += sum;
   }
-  a.sums[row * gridDim.x + block] = {max, totals[0], totals[1], totals[2], totals[3], totals[4], any_invalid, 0};
+  sample = 0;
+  for (const double sum : warp_samples) sample += sum;
+  a.sums[row * gridDim.x + block] = {sample, max, totals[0], totals[1], totals[2], totals[3], any_invalid};
 }
 
-// Ascending. `n` is a power of two and at most the block's threads.
+// Ascending. `n` is a power of two and at most the block's threads. Neighbours within a warp exchange directly.
 template <typename Key>
 __device__ void sort(Key* keys, int n) {
+  const int i = threadIdx.x;
+  Key own = i < n ? keys[i] : Key(0);
   for (int size = 2; size <= n; size *= 2) {
     for (int apart = size / 2; apart > 0; apart /= 2) {
-      const int i = threadIdx.x;
-      const int other = i ^ apart;
-      if (i < n && other > i) {
-        const bool ascending = (i & size) == 0;
-        const Key low = keys[i];
-        const Key high = keys[other];
-        if ((low > high) == ascending) {
-          keys[i] = high;
-          keys[other] = low;
-        }
+      Key other;
+      if (apart < 32) {
+        other = __shfl_xor_sync(kAll, own, apart);
+      } else {
+        __syncthreads();
+        if (i < n) keys[i] = own;
+        __syncthreads();
+        other = i < n ? keys[i ^ apart] : own;
       }
-      __syncthreads();
+      const bool wants_lower = ((i & size) == 0) == ((i & apart) == 0);
+      if (wants_lower ? other < own : other > own) own = other;
     }
   }
+  __syncthreads();
+  if (i < n) keys[i] = own;
+  __syncthreads();
 }
 
 __device__ int power_of_two(int n) {
@@ -165,17 +193,34 @@ struct DeviceRow {
 
 __device__ double unit_of(std::uint64_t draw) { return static_cast<double>(draw >> 11U) * 0x1.0p-53; }
 
-__device__ double sum_over_block(double value, double* scratch) {
+// Each of the values over the block, in every thread.
+template <int kValues>
+__device__ void sum_over_block(double (&values)[kValues], double* scratch) {
+  constexpr int kWarps = kThreads / 32;
+  const int warp = threadIdx.x / 32;
+  const int lane = threadIdx.x % 32;
+  static_assert(kWarps == 32 && kValues <= kWarps);
   __syncthreads();
-  scratch[threadIdx.x] = value;
-  __syncthreads();
-  for (int n = kThreads / 2; n > 0; n /= 2) {
-    if (static_cast<int>(threadIdx.x) < n) scratch[threadIdx.x] += scratch[threadIdx.x + n];
-    __syncthreads();
+  for (int v = 0; v < kValues; ++v) {
+    for (int n = 16; n > 0; n /= 2) values[v] += __shfl_xor_sync(kAll, values[v], n);
+    if (lane == 0) scratch[v * kWarps + warp] = values[v];
   }
-  const double sum = scratch[0];
   __syncthreads();
-  return sum;
+  for (int v = 0; v < kValues; ++v) {
+    values[v] = scratch[v * kWarps + lane];
+    for (int n = 16; n > 0; n /= 2) values[v] += __shfl_xor_sync(kAll, values[v], n);
+  }
+  __syncthreads();
+}
+
+__device__ float max_over_block(float value, float* scratch) {
+  __syncthreads();
+  value = warp_max(value);
+  if (threadIdx.x % 32 == 0) scratch[threadIdx.x / 32] = value;
+  __syncthreads();
+  value = warp_max(scratch[threadIdx.x % 32]);
+  __syncthreads();
+  return value;
 }
 
 // The weights of blocks in double precision: a warp a block.
@@ -323,16 +368,10 @@ __global__ void __launch_bounds__(kThreads) predict_kernel(PredictArguments a) {
   }
 
   // The row's largest; is it a row at all?
-  DeviceBlockSums own = {-infinity(), 0, 0, 0, 0, 0, 0, 0};
+  DeviceBlockSums own = {0, -infinity(), 0, 0, 0, 0, 0};
   if (t < blocks) own = sums[t];
-  maxima[t] = own.max;
   const bool invalid = __syncthreads_or(own.invalid) != 0;
-  for (int n = kThreads / 2; n > 0; n /= 2) {
-    if (t < n) maxima[t] = fmaxf(maxima[t], maxima[t + n]);
-    __syncthreads();
-  }
-  const float max = maxima[0];
-  __syncthreads();
+  const float max = max_over_block(own.max, maxima);
   if (invalid || !(max > -infinity())) {
     if (t == 0) out.status = DevicePrediction::kNotANumber;
     return;
@@ -343,13 +382,12 @@ __global__ void __launch_bounds__(kThreads) predict_kernel(PredictArguments a) {
   const double below = empty ? 0 : static_cast<double>(own.max) - static_cast<double>(max);
   const double shift = below * spec.stat_scale;
   const double factor = empty ? 0 : exp2(shift);
-  const double stat = sum_over_block(factor * own.stat, scratch);
-  const double first = sum_over_block(factor * (own.stat_first + shift * own.stat), scratch);
-  const double second =
-      sum_over_block(factor * (own.stat_second + 2 * shift * own.stat_first + shift * shift * own.stat), scratch);
-  const double unit = sum_over_block(empty ? 0 : exp(below) * own.unit, scratch);
-  const double own_sample = empty ? 0 : exp2(below * spec.sample_scale) * own.sample;
-  const double sample = sum_over_block(own_sample, scratch);
+  const double own_sample = empty ? 0 : exp(below * spec.sample_inverse) * own.sample;
+  double totals[5] = {factor * own.stat, factor * (own.stat_first + shift * own.stat),
+                      factor * (own.stat_second + 2 * shift * own.stat_first + shift * shift * own.stat),
+                      empty ? 0 : exp(below) * own.unit, own_sample};
+  sum_over_block(totals, scratch);
+  const auto [stat, first, second, unit, sample] = totals;
 
   // The ranking.
   maxima[t] = t < groups ? a.group_max[row * kMostGroups + t] : -infinity();

@@ -13,45 +13,59 @@ __device__ float warp_sum(float value) {
   return value;
 }
 
-__global__ void embed_kernel(const int* tokens, const bf16* embedding, float* residual, int width) {
+__global__ void embed_kernel(const int* tokens, const f16* embedding, float* residual, int width) {
   wait_for_previous();
   const std::size_t row = blockIdx.x;
-  const bf16* from = embedding + static_cast<std::size_t>(tokens[row]) * width;
-  for (int i = threadIdx.x; i < width; i += blockDim.x) residual[row * width + i] = __bfloat162float(from[i]);
+  const f16* from = embedding + static_cast<std::size_t>(tokens[row]) * width;
+  for (int i = threadIdx.x; i < width; i += blockDim.x) residual[row * width + i] = __half2float(from[i]);
 }
 
 // A block a row; four elements a thread and turn, kept in registers between the two passes.
 template <int kQuads>
-__global__ void rms_norm_kernel(const float* residual, const int* select, const bf16* weight, float epsilon, bf16* out,
-                                int width) {
+__global__ void add_and_norm_kernel(NormArguments a) {
   wait_for_previous();
   __shared__ float sums[kWarp];
-  const std::size_t row = select != nullptr ? select[blockIdx.x] : blockIdx.x;
-  const auto* from = reinterpret_cast<const float4*>(residual + row * width);
+  const std::size_t row = a.select != nullptr ? a.select[blockIdx.x] : blockIdx.x;
+  const int quads = a.width / 4;
+  auto* residual = reinterpret_cast<float4*>(a.residual + row * a.width);
+  const auto* slices = reinterpret_cast<const float4*>(a.slices + row * a.width);
+  const std::size_t apart = static_cast<std::size_t>(a.slice_rows) * quads;
   float4 kept[kQuads];
   float squares = 0;
 #pragma unroll
   for (int q = 0; q < kQuads; ++q) {
     const int i = threadIdx.x + q * blockDim.x;
-    kept[q] = i < width / 4 ? from[i] : make_float4(0, 0, 0, 0);
-    squares += kept[q].x * kept[q].x + kept[q].y * kept[q].y + kept[q].z * kept[q].z + kept[q].w * kept[q].w;
+    kept[q] = make_float4(0, 0, 0, 0);
+    if (i >= quads) continue;
+    float4 x = residual[i];
+    float4 add[kMostSlices];
+#pragma unroll
+    for (int s = 0; s < kMostSlices; ++s) {
+      if (s < a.n_slices) add[s] = slices[s * apart + i];
+    }
+#pragma unroll
+    for (int s = 0; s < kMostSlices; ++s) {
+      if (s < a.n_slices) x.x += add[s].x, x.y += add[s].y, x.z += add[s].z, x.w += add[s].w;
+    }
+    if (a.n_slices > 0 && a.select == nullptr) residual[i] = x;
+    kept[q] = x;
+    squares += x.x * x.x + x.y * x.y + x.z * x.z + x.w * x.w;
   }
   squares = warp_sum(squares);
   if (threadIdx.x % kWarp == 0) sums[threadIdx.x / kWarp] = squares;
   __syncthreads();
   float total = 0;
   for (int i = 0; i < static_cast<int>(blockDim.x) / kWarp; ++i) total += sums[i];
-  const float scale = rsqrtf(total / static_cast<float>(width) + epsilon);
-  const auto* gain = reinterpret_cast<const __nv_bfloat162*>(weight);
-  auto* to = reinterpret_cast<__nv_bfloat162*>(out + blockIdx.x * static_cast<std::size_t>(width));
+  const float scale = rsqrtf(total / static_cast<float>(a.width) + a.epsilon);
+  const auto* gains = reinterpret_cast<const float4*>(a.weight);
+  auto* to = reinterpret_cast<__half2*>(a.out + blockIdx.x * static_cast<std::size_t>(a.width));
 #pragma unroll
   for (int q = 0; q < kQuads; ++q) {
     const int i = threadIdx.x + q * blockDim.x;
-    if (i >= width / 4) continue;
-    const float2 low = __bfloat1622float2(gain[2 * i]);
-    const float2 high = __bfloat1622float2(gain[2 * i + 1]);
-    to[2 * i] = __floats2bfloat162_rn(kept[q].x * scale * low.x, kept[q].y * scale * low.y);
-    to[2 * i + 1] = __floats2bfloat162_rn(kept[q].z * scale * high.x, kept[q].w * scale * high.y);
+    if (i >= quads) continue;
+    const float4 gain = gains[i];
+    to[2 * i] = to_halves(kept[q].x * scale * gain.x, kept[q].y * scale * gain.y);
+    to[2 * i + 1] = to_halves(kept[q].z * scale * gain.z, kept[q].w * scale * gain.w);
   }
 }
 
@@ -97,16 +111,16 @@ __global__ void rope_kernel(RopeArguments a) {
     first[k] = from[at_first[k]];
     second[k] = from[at_second[k]];
     if (a.bias != nullptr) {
-      const bf16* bias = a.bias + static_cast<std::size_t>(head) * a.head_size;
-      first[k] += __bfloat162float(bias[at_first[k]]);
-      second[k] += __bfloat162float(bias[at_second[k]]);
+      const float* bias = a.bias + static_cast<std::size_t>(head) * a.head_size;
+      first[k] += bias[at_first[k]];
+      second[k] += bias[at_second[k]];
     }
     squares += first[k] * first[k] + second[k] * second[k];
   }
-  const bf16* norm = is_value ? nullptr : (is_query ? a.query_norm : a.key_norm);
+  const float* norm = is_value ? nullptr : (is_query ? a.query_norm : a.key_norm);
   float scale = 1;
   if (norm != nullptr) scale = rsqrtf(warp_sum(squares) / static_cast<float>(a.head_size) + a.epsilon);
-  bf16* to = nullptr;
+  f16* to = nullptr;
   if (is_query) {
     to = a.queries + (static_cast<std::size_t>(row) * a.heads + head) * a.head_size;
   } else {
@@ -122,8 +136,8 @@ __global__ void rope_kernel(RopeArguments a) {
     float x = first[k];
     float y = second[k];
     if (norm != nullptr) {
-      x *= scale * __bfloat162float(norm[at_first[k]]);
-      y *= scale * __bfloat162float(norm[at_second[k]]);
+      x *= scale * norm[at_first[k]];
+      y *= scale * norm[at_second[k]];
     }
     if (!is_value && pair < half) {
       const float2 turn = a.turns[static_cast<std::size_t>(row) * half + pair];
@@ -131,29 +145,36 @@ __global__ void rope_kernel(RopeArguments a) {
       y = y * turn.x + x * turn.y;
       x = turned;
     }
-    to[at_first[k]] = __float2bfloat16(x);
-    to[at_second[k]] = __float2bfloat16(y);
+    to[at_first[k]] = to_half(x);
+    to[at_second[k]] = to_half(y);
   }
 }
 
-__global__ void gated_silu_kernel(const float* gate_up, bf16* out, int inner) {
+// Eight elements a thread.
+__global__ void gated_silu_kernel(const f16* gate_up, f16* out, int inner) {
   wait_for_previous();
-  const int i = blockIdx.x * blockDim.x + threadIdx.x;  // of quads
-  if (i >= inner / 4) return;
+  const int i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= inner / 8) return;
   const std::size_t row = blockIdx.y;
-  const auto* gates = reinterpret_cast<const float4*>(gate_up + row * 2 * inner);
-  const float4 gate = gates[i];
-  const float4 up = gates[inner / 4 + i];
-  const auto silu = [](float g) { return g / (1.0F + __expf(-g)); };
-  auto* to = reinterpret_cast<__nv_bfloat162*>(out + row * inner);
-  to[2 * i] = __floats2bfloat162_rn(silu(gate.x) * up.x, silu(gate.y) * up.y);
-  to[2 * i + 1] = __floats2bfloat162_rn(silu(gate.z) * up.z, silu(gate.w) * up.w);
+  const auto* rows = reinterpret_cast<const uint4*>(gate_up + row * 2 * inner);
+  const uint4 gates = rows[i];
+  const uint4 ups = rows[inner / 8 + i];
+  uint4 result;
+#pragma unroll
+  for (int k = 0; k < 4; ++k) {
+    const float2 gate = __half22float2(reinterpret_cast<const __half2*>(&gates)[k]);
+    const float2 up = __half22float2(reinterpret_cast<const __half2*>(&ups)[k]);
+    // A product that left half precision is infinite here.
+    const auto gated = [](float g, float u) { return within_half(g) / (1.0F + __expf(-g)) * within_half(u); };
+    reinterpret_cast<__half2*>(&result)[k] = to_halves(gated(gate.x, up.x), gated(gate.y, up.y));
+  }
+  reinterpret_cast<uint4*>(out + row * inner)[i] = result;
 }
 
-__global__ void copy_kernel(bf16* keys, bf16* values, const Copy* copies, std::size_t pages, int page_elements) {
+__global__ void copy_kernel(f16* keys, f16* values, const Copy* copies, std::size_t pages, int page_elements) {
   wait_for_previous();
   const Copy copy = copies[blockIdx.x];
-  bf16* cache = blockIdx.z == 0 ? keys : values;
+  f16* cache = blockIdx.z == 0 ? keys : values;
   const std::size_t layer = blockIdx.y;
   const auto* from = reinterpret_cast<const uint4*>(cache + (layer * pages + copy.from) * page_elements);
   auto* to = reinterpret_cast<uint4*>(cache + (layer * pages + copy.to) * page_elements);
@@ -162,20 +183,19 @@ __global__ void copy_kernel(bf16* keys, bf16* values, const Copy* copies, std::s
 
 }  // namespace
 
-void embed(const int* tokens, const bf16* embedding, float* residual, int rows, int width, cudaStream_t stream) {
+void embed(const int* tokens, const f16* embedding, float* residual, int rows, int width, cudaStream_t stream) {
   launch(embed_kernel, rows, 256, 0, stream, tokens, embedding, residual, width);
 }
 
-void rms_norm(const float* residual, const int* select, const bf16* weight, float epsilon, bf16* out, int rows,
-              int width, cudaStream_t stream) {
+void add_and_norm(const NormArguments& a, cudaStream_t stream) {
   constexpr int kThreads = 512;
-  const int quads = (width / 4 + kThreads - 1) / kThreads;
+  const int quads = (a.width / 4 + kThreads - 1) / kThreads;
   if (quads <= 1) {
-    launch(rms_norm_kernel<1>, rows, kThreads, 0, stream, residual, select, weight, epsilon, out, width);
+    launch(add_and_norm_kernel<1>, a.rows, kThreads, 0, stream, a);
   } else if (quads <= 2) {
-    launch(rms_norm_kernel<2>, rows, kThreads, 0, stream, residual, select, weight, epsilon, out, width);
+    launch(add_and_norm_kernel<2>, a.rows, kThreads, 0, stream, a);
   } else {
-    launch(rms_norm_kernel<8>, rows, kThreads, 0, stream, residual, select, weight, epsilon, out, width);
+    launch(add_and_norm_kernel<8>, a.rows, kThreads, 0, stream, a);
   }
 }
 
@@ -190,12 +210,12 @@ void rope_and_store(const RopeArguments& a, cudaStream_t stream) {
   launch(rope_kernel, grid, kHeadsPerBlock * kWarp, 0, stream, a);
 }
 
-void gated_silu(const float* gate_up, bf16* out, int rows, int inner, cudaStream_t stream) {
-  const dim3 grid((inner / 4 + 255) / 256, rows);
+void gated_silu(const f16* gate_up, f16* out, int rows, int inner, cudaStream_t stream) {
+  const dim3 grid((inner / 8 + 255) / 256, rows);
   launch(gated_silu_kernel, grid, 256, 0, stream, gate_up, out, inner);
 }
 
-void copy_pages(bf16* keys, bf16* values, const Copy* copies, int n_copies, int layers, std::size_t pages,
+void copy_pages(f16* keys, f16* values, const Copy* copies, int n_copies, int layers, std::size_t pages,
                 int page_elements, cudaStream_t stream) {
   launch(copy_kernel, dim3(n_copies, layers, 2), 256, 0, stream, keys, values, copies, pages, page_elements);
 }

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/native/cuda/gemm.h"
+
 namespace dts::native::cuda {
 namespace {
 
@@ -17,6 +19,8 @@ int bucket_of(int rows) {
   return (rows + 127) / 128 * 128;
 }
 
+int most_slices(const Geometry& g) { return std::max(slices_of(g.q_width()), slices_of(g.feed_forward)); }
+
 StepSizes::StepSizes(const Geometry& geometry, const BackendLimits& limits)
     : rows(size(std::max(64, bucket_of(limits.rows)))),
       outputs(size(std::max(64, bucket_of(limits.outputs)))),
@@ -31,8 +35,8 @@ StepSizes::StepSizes(const Geometry& geometry, const BackendLimits& limits)
 }
 
 std::int64_t StepSizes::bytes(const Geometry& g) const {
-  const std::size_t row =
-      size(g.width) * 6 + size(g.qkv_width()) * 4 + size(g.q_width()) * 4 + size(g.feed_forward) * 10;
+  const std::size_t row = size(g.width) * 6 + size(most_slices(g)) * size(g.width) * 8 + size(g.qkv_width()) * 4 +
+                          size(g.q_width()) * 4 + size(g.feed_forward) * 6;
   const std::size_t part = size(g.q_width()) * 4 + size(g.heads) * 8;
   const std::size_t output =
       stride * 4 + kMostGroups * 4 + sizeof(DevicePrediction) + size(blocks_of(g.n_vocab)) * sizeof(DeviceBlockSums);
@@ -61,6 +65,7 @@ StepBuffers::StepBuffers(const Geometry& g, const StepSizes& s)
       work(s.work_numbers),
       copies(s.rows),
       residual(s.rows * size(g.width)),
+      slices(size(most_slices(g)) * s.rows * size(g.width)),
       normed(s.rows * size(g.width)),
       turns(s.rows * size(g.rope.rotated / 2)),
       qkv(s.rows * size(g.qkv_width())),

@@ -32,6 +32,9 @@ struct StepInput {
   std::size_t size = 0;
 };
 
+// Of the products whose results are added to the residual stream.
+int most_slices(const Geometry& geometry);
+
 struct StepBuffers {
   StepBuffers(const Geometry& geometry, const StepSizes& sizes);
 
@@ -40,13 +43,14 @@ struct StepBuffers {
   DeviceBuffer<std::int32_t> work;             // a WorkHeader first
   DeviceBuffer<Copy> copies;                   // [rows]
   DeviceBuffer<float> residual;                // [rows, width]
-  DeviceBuffer<bf16> normed;                   // [rows, width]
+  DeviceBuffer<float> slices;                  // [slices, rows, width]: what is yet to be added
+  DeviceBuffer<f16> normed;                    // [rows, width]
   DeviceBuffer<float2> turns;                  // [rows, rotated / 2]
   DeviceBuffer<float> qkv;                     // [rows, qkv_width]
-  DeviceBuffer<bf16> queries;                  // [rows, q_width]
-  DeviceBuffer<bf16> attended;                 // [rows, q_width]
-  DeviceBuffer<float> gate_up;                 // [rows, 2 * feed_forward]
-  DeviceBuffer<bf16> hidden;                   // [rows, feed_forward]
+  DeviceBuffer<f16> queries;                   // [rows, q_width]
+  DeviceBuffer<f16> attended;                  // [rows, q_width]
+  DeviceBuffer<f16> gate_up;                   // [rows, 2 * feed_forward]
+  DeviceBuffer<f16> hidden;                    // [rows, feed_forward]
   DeviceBuffer<float> partial_values;          // [parts, q_width]
   DeviceBuffer<float2> partial_sums;           // [parts, heads]
   DeviceBuffer<float> logits;                  // [outputs, stride]
