@@ -3,6 +3,7 @@
 
 // The standard library first: its names must stay visible.
 #include <algorithm>
+#include <cassert>
 #include <cctype>
 #include <cmath>
 #include <cstdio>

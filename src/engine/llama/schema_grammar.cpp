@@ -1,5 +1,6 @@
 #include "engine/llama/schema_grammar.h"
 
+#include <cassert>
 #include <cstddef>
 #include <functional>
 #include <map>

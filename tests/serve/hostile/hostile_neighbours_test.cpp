@@ -50,9 +50,9 @@ ServiceOptions two_keys() {
 // The engine steps when it is told to, so that who started when does not depend on the clock.
 TEST(HostileNeighbours, ASmallQuestionBesideWideOnesIsAnsweredWhileTheyRun) {
   ScriptedService scripted(endless, two_keys(), 18);
+  scripted.engine.before_step = [] { std::this_thread::yield(); };
   std::vector<std::unique_ptr<Reading>> wide;
   for (int i = 0; i < 3; ++i) wide.push_back(std::make_unique<Reading>(scripted.service.handle(chat("anna", kWide))));
-  scripted.engine.before_step = [] { std::this_thread::yield(); };
   for (const char* key : {"anna", "bert"}) {
     const HttpResponse small = ask(scripted.service, chat(key, kSmall));
     EXPECT_EQ(small.status, 200) << small.body;
