@@ -36,9 +36,13 @@ sanitized() {
     xargs -n 1 -P 2 scripts/run_tests.sh "build/$preset" "$filter"
 }
 
-# The suite. Coverage of intervals is arithmetic, and every type of weights is llama.cpp's own code: in release, not here.
+# The suite, but for what is only longer here: coverage of intervals is arithmetic, every type of weights is llama.cpp's own
+# code, the scenarios of a network repeat one test two thousand times, and two tests expect an end within seconds of release.
 asan() {
-  sanitized asan '-IntervalCoverage.*:*LlamaWeightTypes*' answer_tests core_tests draw_tests eval_tests llama_tests remote_tests serve_tests
+  local only_longer='IntervalCoverage.*:*LlamaWeightTypes*:*RemoteScenarios*'
+  local against_the_clock='ChatTemplate.ExpressionsAreBoundedToo:HostileCosts.NoNumberOfAClientEndsOrStallsTheServer'
+  sanitized asan "-$only_longer:$against_the_clock" \
+    answer_tests core_tests draw_tests eval_tests llama_tests remote_tests serve_tests
 }
 
 # What has threads: scheduler, predictor and their like, and the server.
