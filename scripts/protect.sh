@@ -36,18 +36,21 @@ sanitized() {
     xargs -n 1 -P 2 scripts/run_tests.sh "build/$preset" "$filter"
 }
 
+# These expect an end within seconds of release.
+against_the_clock='ChatTemplate.ExpressionsAreBoundedToo:HostileCosts.NoNumberOfAClientEndsOrStallsTheServer'
+
 # The suite, but for what is only longer here: coverage of intervals is arithmetic, every type of weights is llama.cpp's own
-# code, the scenarios of a network repeat one test two thousand times, and two tests expect an end within seconds of release.
+# code, and the scenarios of a network repeat one test two thousand times.
 asan() {
   local only_longer='IntervalCoverage.*:*LlamaWeightTypes*:*RemoteScenarios*'
-  local against_the_clock='ChatTemplate.ExpressionsAreBoundedToo:HostileCosts.NoNumberOfAClientEndsOrStallsTheServer'
   sanitized asan "-$only_longer:$against_the_clock" \
     answer_tests core_tests draw_tests eval_tests llama_tests remote_tests serve_tests
 }
 
 # What has threads: scheduler, predictor and their like, and the server.
 tsan() {
-  sanitized tsan 'Scheduler.*:ThreadPool.*:Distribution.*:EventLog.*:Service.*:HttpServer.*:Run.*:Places.*:Hostile*' core_tests serve_tests
+  sanitized tsan 'Scheduler.*:ThreadPool.*:Distribution.*:EventLog.*:Service.*:HttpServer.*:Run.*:Places.*:Hostile*-'"$against_the_clock" \
+    core_tests serve_tests
 }
 
 lint() {
