@@ -63,6 +63,33 @@ constexpr std::array<std::string_view, 6> kBare = {", or ", ", and ", ",", " or 
 constexpr std::array<std::string_view, 1> kUnion = {"\\cup"};
 constexpr std::array<std::string_view, 6> kRelations = {"<=", ">=", "!=", "=", "<", ">"};
 
+// Sides and the signs between them, outside all brackets.
+struct Relations {
+  std::vector<std::string_view> sides;  // [signs + 1]
+  std::vector<std::string_view> signs;
+};
+
+Relations split_relations(std::string_view text) {
+  Relations found;
+  std::size_t depth = 0;
+  std::size_t begin = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    if (opens(text[at])) ++depth;
+    if (closes(text[at]) && depth > 0) --depth;
+    const std::size_t length = depth == 0 ? separator_at(text, at, kRelations) : 0;
+    if (length == 0) {
+      ++at;
+      continue;
+    }
+    found.sides.push_back(trim(text.substr(begin, at - begin)));
+    found.signs.push_back(text.substr(at, length));
+    at += length;
+    begin = at;
+  }
+  found.sides.push_back(trim(text.substr(begin)));
+  return found;
+}
+
 }  // namespace
 
 std::optional<Parts> split_parts(std::string_view text) {
@@ -87,44 +114,13 @@ std::optional<Parts> split_parts(std::string_view text) {
 }
 
 std::optional<Relation> split_relation(std::string_view text) {
-  std::optional<Relation> found;
-  std::size_t depth = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    if (opens(text[at])) ++depth;
-    if (closes(text[at]) && depth > 0) --depth;
-    const std::size_t length = depth == 0 ? separator_at(text, at, kRelations) : 0;
-    if (length == 0) {
-      ++at;
-      continue;
-    }
-    if (found) return std::nullopt;
-    found = Relation{trim(text.substr(0, at)), text.substr(at, length), trim(text.substr(at + length))};
-    at += length;
-  }
-  return found;
+  const auto [sides, signs] = split_relations(text);
+  if (signs.size() != 1) return std::nullopt;
+  return Relation{sides[0], signs[0], sides[1]};
 }
 
 std::optional<Span> span_of_inequality(std::string_view text) {
-  // Sides and the signs between them, outside all brackets.
-  std::vector<std::string_view> sides;
-  std::vector<std::string_view> signs;
-  std::size_t depth = 0;
-  std::size_t begin = 0;
-  for (std::size_t at = 0; at < text.size();) {
-    if (opens(text[at])) ++depth;
-    if (closes(text[at]) && depth > 0) --depth;
-    const std::size_t length = depth == 0 ? separator_at(text, at, kRelations) : 0;
-    if (length == 0) {
-      ++at;
-      continue;
-    }
-    sides.push_back(trim(text.substr(begin, at - begin)));
-    signs.push_back(text.substr(at, length));
-    at += length;
-    begin = at;
-    if (signs.size() > 2) return std::nullopt;
-  }
-  sides.push_back(trim(text.substr(begin)));
+  const auto [sides, signs] = split_relations(text);
   const auto is_variable = [](std::string_view side) { return side.size() == 1 && is_letter(side[0]) && side != "e"; };
   const auto at_most = [](std::string_view sign) { return sign == "<" || sign == "<="; };
   const auto at_least = [](std::string_view sign) { return sign == ">" || sign == ">="; };

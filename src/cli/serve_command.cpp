@@ -97,6 +97,9 @@ struct Capacity {
 
 // `most_branches`: what one engine of the model can keep.
 Capacity plan_capacity(ServeFlags& flags, int most_branches) {
+  if (flags.parallel && *flags.parallel > most_branches) {
+    throw out_of_range("parallel", fmt::format("{}", *flags.parallel), fmt::format("between 1 and {}", most_branches));
+  }
   BranchRule& branch = flags.decoding.numbers.branch;
   const int most = flags.parallel.value_or(most_branches);
   const int allowed = std::min(most, flags.limit_branches.value_or(most));
@@ -113,7 +116,8 @@ Capacity plan_capacity(ServeFlags& flags, int most_branches) {
   // By default two questions of the default method fit at once.
   int& small_lane = flags.limits.small_lane;
   small_lane = std::clamp(most_branches - flags.parallel.value_or(wanted), 0, small_lane);
-  const int parallel = flags.parallel.value_or(std::min(most_branches - small_lane, std::max(2 * wanted, 48)));
+  const int two = wanted > most_branches / 2 ? most_branches : 2 * wanted;
+  const int parallel = flags.parallel.value_or(std::min(most_branches - small_lane, std::max(two, 48)));
   return {parallel, std::min(parallel, allowed)};
 }
 
@@ -201,7 +205,7 @@ void add_server_options(CLI::App& command, const std::shared_ptr<ServeFlags>& fl
   add_value(command, "--parallel", "N",
             "branches decoded at once, over all requests (default: those of two questions of the default method)",
             [flags](const std::string& text) {
-              flags->parallel = static_cast<int>(parse_integer("--parallel", text, 1, 252));
+              flags->parallel = static_cast<int>(parse_integer("--parallel", text, 1, std::numeric_limits<int>::max()));
             });
   add_value(command, "--threads-http", "N", "threads for connections (default 2)", [flags](const std::string& text) {
     flags->http.threads = static_cast<int>(parse_integer("--threads-http", text, 1, 64));
@@ -247,7 +251,8 @@ void add_limit_options(CLI::App& command, const std::shared_ptr<ServeFlags>& fla
         std::numeric_limits<std::int64_t>::max());
   add_value(command, "--limit-branches", "N", "branches at once (default: --parallel)",
             [flags](const std::string& text) {
-              flags->limit_branches = static_cast<int>(parse_integer("--limit-branches", text, 1, 252));
+              flags->limit_branches =
+                  static_cast<int>(parse_integer("--limit-branches", text, 1, std::numeric_limits<int>::max()));
             });
   whole("--limit-branch-k", "children of a decision token (default 16)", limits.branch_k);
   add_value(command, "--limit-seconds", "X", "time for prompt and decoding (default 600)",

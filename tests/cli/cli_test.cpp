@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "dts/method.h"
+#include "dts/native.h"
 #include "engine/random/random_model.h"
 #include "support/cli_process.h"
 
@@ -350,6 +351,10 @@ TEST_F(Cli, RefusesNumbersOutOfRange) {
   expect_refused(run({"--max-branches", "300", "hi"}), 2, {"--max-branches 300", "252"});
   expect_refused(run({"--method", "self-consistency", "--votes", "300", "hi"}), 2, {"--votes 300", "252"});
   expect_refused(run({"--method", "short-m@k", "--samples", "300", "hi"}), 2, {"--samples 300", "252"});
+  expect_refused(run_cli({"serve", "-m", model(), "--port", "0", "--parallel", "253"}), 2,
+                 {"--parallel is 253", "252"});
+  expect_refused(run_cli({"serve", "-m", model(), "--port", "0", "--max-branches", "2147483647"}), 2,
+                 {"--max-branches 2147483647", "252"});
 }
 
 // The engine of our own: on its oracle, which every machine has, and where there is no GPU.
@@ -365,9 +370,8 @@ TEST_F(Cli, DecodesOnTheOracleOfTheNativeEngine) {
 }
 
 TEST_F(Cli, WithoutAGpuNobodyHearsOfTheNativeEngine) {
-  const CliResult native = run({"--engine", "native", "--seed", "3", "hi"});
-  if (native.exit_code == 0) GTEST_SKIP() << "there is a GPU here";
-  expect_refused(native, 1, {"--engine native", "GPU", "--engine llama"});
+  if (why_no_native_gpu().empty()) GTEST_SKIP() << "there is a GPU here";
+  expect_refused(run({"--engine", "native", "--seed", "3", "hi"}), 1, {"--engine native", "GPU", "--engine llama"});
   const CliResult automatic = run({"--seed", "3", "hi"});
   const CliResult llama = run({"--engine", "llama", "--seed", "3", "hi"});
   EXPECT_EQ(automatic.exit_code, llama.exit_code);

@@ -206,18 +206,6 @@ TEST_F(LlamaServer, TheSameTreesAsInProcess) {
   EXPECT_LE(all.most_extra_requests, 1) << "requests beyond one a child";
 }
 
-// As people run it: the file as it is, the server's own batches.
-TEST_F(LlamaServer, TheUsualServerDiffersByItsRounding) {
-  const LlamaModel local({.path = DTS_NANO_MODEL, .gpu_layers = 0});
-  const auto engine = make_llama_engine(local, {.max_branches = kSlots, .context_length = 640, .threads = 1});
-  LlamaServerProcess server(free_port(), kSlots);
-  server.wait_until_listening();
-  const auto remote = connect({server.url()}, 1 << 20);
-  const auto served = remote->make_engine({.max_branches = kSlots, .context_length = 640});
-  const Comparison all = compare(*engine, local, *served, *remote);
-  EXPECT_GT(all.rounding.logprob, 0.0F) << "then the trees can be asked to be the same";
-}
-
 TEST_F(LlamaServer, KillsOfAnEndpointDoNotChangeTrees) {
   const char* asked = std::getenv("DTS_KILLS");
   const int kills = asked != nullptr ? std::atoi(asked) : 12;

@@ -275,8 +275,8 @@ class LlamaEngine final : public Engine {
 
   // The only row of its search.
   static bool is_lone(std::span<const Feed> feeds, std::size_t index) {
-    const auto same = [&](const Feed& feed) { return feed.spec == feeds[index].spec; };
-    return std::count_if(feeds.begin(), feeds.end(), same) == 1;
+    const auto other = [&](const Feed& feed) { return &feed != &feeds[index] && feed.spec == feeds[index].spec; };
+    return std::none_of(feeds.begin(), feeds.end(), other);
   }
 
   // After an interruption: every branch as it was before the step.

@@ -16,6 +16,32 @@ struct Head {
   double second = 0;  // A2 = sum x^2 exp(x)
 };
 
+void add_known(std::span<const double> logprobs, double log_cap, double a, Head& head) {
+  for (const double logprob : logprobs) {
+    const double x = a * (logprob - log_cap);
+    const double weight = std::exp(x);
+    if (weight <= 0) continue;
+    head.weight += weight;
+    head.first += x * weight;
+    head.second += x * x * weight;
+  }
+}
+
+// What is known of the hidden tokens: what the others leave, and what none exceeds.
+struct Known {
+  double mass = 0;     // of the known tokens
+  double log_cap = 0;  // of the least probable one that is ranked
+};
+
+Known facts_of(const TruncatedDistribution& known) {
+  Known facts;
+  for (std::size_t i = 0; i < known.logprobs.size(); ++i) {
+    facts.mass += std::exp(known.logprobs[i]);
+    if (i < known.ranked) facts.log_cap = std::min(facts.log_cap, known.logprobs[i]);
+  }
+  return facts;
+}
+
 // What the hidden tokens' sums can be, in units of the cap's weight c^a.
 struct Tail {
   double scale = 0;        // R: s is at most this for a > 1
@@ -76,26 +102,14 @@ void raise_at_once(const Head& head, const Tail& tail, StatisticsBounds& bounds)
 
 StatisticsBounds bound_statistics(const TruncatedDistribution& known, double stat_temperature) {
   const double a = 1.0 / stat_temperature;
-  double mass = 0;
-  double log_cap = 0;
-  for (std::size_t i = 0; i < known.logprobs.size(); ++i) {
-    mass += std::exp(known.logprobs[i]);
-    if (i < known.ranked) log_cap = std::min(log_cap, known.logprobs[i]);
-  }
+  auto [mass, log_cap] = facts_of(known);
   const bool complete = known.n_vocab > 0 && known.logprobs.size() >= static_cast<std::size_t>(known.n_vocab);
   // A cap of 0 says that nothing is hidden that has a probability.
   const bool nothing_hidden = complete || std::isinf(log_cap);
   if (nothing_hidden) log_cap = *std::max_element(known.logprobs.begin(), known.logprobs.end());
 
   Head head;
-  for (const double logprob : known.logprobs) {
-    const double x = a * (logprob - log_cap);
-    const double weight = std::exp(x);
-    if (weight <= 0) continue;
-    head.weight += weight;
-    head.first += x * weight;
-    head.second += x * x * weight;
-  }
+  add_known(known.logprobs, log_cap, a, head);
   const auto exact_entropy = [&](double z) { return std::log(z) - head.first / z; };
   const auto exact_varentropy = [&](double z) {
     return std::max(0.0, head.second / z - (head.first / z) * (head.first / z));
@@ -155,12 +169,7 @@ Statistics estimate_statistics(const TruncatedDistribution& known, const Statist
   const bool exact = bounds.entropy.low == bounds.entropy.high && bounds.varentropy.low == bounds.varentropy.high;
   if (exact) return {bounds.entropy.low, bounds.varentropy.low};
   const double a = 1.0 / stat_temperature;
-  double mass = 0;
-  double log_cap = 0;
-  for (std::size_t i = 0; i < known.logprobs.size(); ++i) {
-    mass += std::exp(known.logprobs[i]);
-    if (i < known.ranked) log_cap = std::min(log_cap, known.logprobs[i]);
-  }
+  const auto [mass, log_cap] = facts_of(known);
   // p = c q^i for i = 1, 2, ...: the residual mass is c q / (1 - q).
   const double residual = std::max(1.0 - mass, kMassTolerance) / std::exp(log_cap);
   const double log_q = -std::log1p(1 / residual);
@@ -169,14 +178,7 @@ Statistics estimate_statistics(const TruncatedDistribution& known, const Statist
   Head sums{.weight = q / rest,
             .first = a * log_q * q / (rest * rest),
             .second = a * log_q * a * log_q * q * (1 + q) / (rest * rest * rest)};
-  for (const double logprob : known.logprobs) {
-    const double x = a * (logprob - log_cap);
-    const double weight = std::exp(x);
-    if (weight <= 0) continue;
-    sums.weight += weight;
-    sums.first += x * weight;
-    sums.second += x * x * weight;
-  }
+  add_known(known.logprobs, log_cap, a, sums);
   const double mean = sums.first / sums.weight;
   return {std::clamp(std::log(sums.weight) - mean, bounds.entropy.low, bounds.entropy.high),
           std::clamp(sums.second / sums.weight - mean * mean, bounds.varentropy.low, bounds.varentropy.high)};
