@@ -1,6 +1,7 @@
 // A grammar for the answer and not for the thinking: while a trajectory thinks it may say anything but its end.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,6 +15,8 @@ namespace dts {
 struct ThinkingTokens {
   std::vector<Token> ends;   // end a trajectory
   std::vector<Token> opens;  // are all of <think>, but for white space
+  // [bytes of </think> that have been said] close the tag and begin the answer, too: that must not be
+  std::array<std::vector<Token>, 8> straddles;
 };
 ThinkingTokens thinking_tokens(const Vocabulary& vocabulary);
 
