@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "dts/error.h"
 #include "text/ascii.h"
 
 namespace dts {
@@ -76,7 +77,11 @@ void AnswerFilter::accept(Token token) {
     if (thinks) return;
   }
   if (state_ == Start::kAnswer) {
-    grammar_->accept(token);
+    try {
+      grammar_->accept(token);
+    } catch (const Error& error) {
+      throw Error(std::string(kGrammarGaveUp) + error.what());
+    }
     return;
   }
   tail_ += vocabulary_.piece(token, /*special=*/true);

@@ -4,6 +4,7 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dts/logits_filter.h"
@@ -20,6 +21,9 @@ struct ThinkingTokens {
 };
 ThinkingTokens thinking_tokens(const Vocabulary& vocabulary);
 
+// How the error of a grammar that the request itself is to blame for begins.
+inline constexpr std::string_view kGrammarGaveUp = "the answer cannot be constrained any further: ";
+
 // A trajectory thinks from its start where the prompt opened it, or when its first token is <think>; until </think>.
 class AnswerFilter final : public LogitsFilter {
  public:
@@ -30,6 +34,7 @@ class AnswerFilter final : public LogitsFilter {
   ~AnswerFilter() override;
 
   std::unique_ptr<LogitsFilter> clone() const override;
+  // Throws an Error that begins with kGrammarGaveUp when the grammar costs too much.
   void accept(Token token) override;
   void apply(std::span<float> logits) const override;
 
