@@ -9,6 +9,7 @@
 
 #include "dts/error.h"
 #include "serve/api/api_error.h"
+#include "serve/api/body_limits.h"
 #include "serve/api/completion_reply.h"
 #include "serve/api/ollama.h"
 #include "serve/api/option_fields.h"
@@ -271,7 +272,8 @@ Service::Routed Service::complete(const HttpRequest& request, const Caller& call
   const nlohmann::json json = parse_body(request.body, options_.limits);
   CompletionFormat format;
   format.title.id = id;
-  return complete_body(json, nlohmann::ordered_json::parse(request.body), caller, kind, std::move(format));
+  return complete_body(json, parse_ordered_json(request.body, body_limits(options_.limits)), caller, kind,
+                       std::move(format));
 }
 
 Service::Routed Service::complete_body(const nlohmann::json& json, const nlohmann::ordered_json& ordered,

@@ -7,6 +7,7 @@
 #include "dts/error.h"
 #include "json/field.h"
 #include "serve/api/api_error.h"
+#include "serve/api/body_limits.h"
 #include "serve/api/completion_reply.h"
 #include "serve/api/ollama.h"
 #include "serve/api/option_fields.h"
@@ -36,7 +37,7 @@ Ordered read_body(const HttpRequest& request, const Limits& limits) {
   require_method(request, {"POST"});
   require_json(request);
   parse_body(request.body, limits);
-  return Ordered::parse(request.body);
+  return parse_ordered_json(request.body, body_limits(limits));
 }
 
 nlohmann::json sorted(const Ordered& json) { return nlohmann::json::parse(json.dump()); }

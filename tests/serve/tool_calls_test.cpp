@@ -116,7 +116,7 @@ TEST(ToolReader, ACallThatIsCutHasTheArgumentsSoFar) {
 
 // Wherever it is cut: nothing, or the one call with the beginning of its arguments, and never the markup.
 TEST(ToolReader, ARequiredCallIsCutAnywhere) {
-  const std::string arguments = R"({"a":"x}{\"]","list":[1,{"b":null}],"n":-1.5e3})";
+  const std::string arguments = R"({"a":"x}{\"]","list":[1,{"b":null}],"n":-1.5})";
   for (ToolSyntax syntax : {kHermes, kLlama, kPhi}) {
     syntax.required = true;
     const char* key = syntax.format == ToolFormat::kLlama3 ? "parameters" : "arguments";
