@@ -49,8 +49,9 @@ async function ask(messages, more) {
   return JSON.parse(text);
 }
 
-// As long as a chunk of a prompt and more: less is never shared. Every one begins with a word of its own.
-const beginning = (n) => `${n} plates. ${`Mara has ${n} plates. `.repeat(40)}`;
+// As long as a chunk of a prompt and more: less is never shared. Every one begins with a number of its own, and all are
+// as long: the engine's memory grows with the longest there was.
+const beginning = (n) => `${10_000 + n} plates. ${'Mara has 87 plates. '.repeat(40)}`;
 
 async function converse(n) {
   let said = beginning(n);

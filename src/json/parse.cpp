@@ -67,7 +67,7 @@ class Builder : public nlohmann::json_sax<Json> {
       throw JsonError(What::kMembers, 0, "an object has more than " + std::to_string(limits_.members) + " members");
     }
     if constexpr (std::is_same_v<Json, nlohmann::ordered_json>) {
-      // A list of pairs, which looks for nothing; parse_ordered_json() has seen to it that there is nothing to find.
+      // A list of pairs, which looks for nothing.
       members.emplace_back(key_, std::move(value));
       return &members.back().second;
     } else {
@@ -109,9 +109,7 @@ nlohmann::json parse_json(std::string_view text, const JsonLimits& limits) {
   return builder.take();
 }
 
-nlohmann::ordered_json parse_ordered_json(std::string_view text, JsonLimits limits) {
-  limits.unique_keys = true;
-  parse_json(text, limits);
+nlohmann::ordered_json parse_ordered_json(std::string_view text, const JsonLimits& limits) {
   Builder<nlohmann::ordered_json> builder(limits);
   nlohmann::ordered_json::sax_parse(text.begin(), text.end(), &builder);
   return builder.take();

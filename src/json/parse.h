@@ -35,8 +35,9 @@ class JsonError : public Error {
 // Throws JsonError, whose text is one line.
 nlohmann::json parse_json(std::string_view text, const JsonLimits& limits);
 
-// The same with the keys of each object in the order they came in; none may come twice. In time that grows with the
-// text alone, too: nlohmann's own looks for every key among those before it.
-nlohmann::ordered_json parse_ordered_json(std::string_view text, JsonLimits limits);
+// The same with the keys of each object in the order they came in, of a text in which parse_json() has found none
+// twice: this does not look. In time that grows with the text alone, too; nlohmann's own looks for every key among
+// those before it.
+nlohmann::ordered_json parse_ordered_json(std::string_view text, const JsonLimits& limits);
 
 }  // namespace dts

@@ -14,6 +14,7 @@
 #include "serve/api/responses.h"
 #include "serve/api/token_weights.h"
 #include "serve/http/ids.h"
+#include "serve/http/late_reply.h"
 #include "serve/service.h"
 #include "text/display.h"
 #include "text/utf8.h"
@@ -25,6 +26,9 @@ using Ordered = nlohmann::ordered_json;
 
 // What Ollama's clients compare: the version whose API this is.
 constexpr const char* kOllamaVersion = "0.9.0";
+
+// Longer ones are read by the workers: a thread that serves connections is not to be kept by one of them.
+constexpr std::size_t kShortBody = std::size_t{16} << 10U;
 
 std::unique_ptr<Reply> json_reply(const Json& json) {
   HttpResponse response;
@@ -59,7 +63,12 @@ Service::Routed Service::route_more(const HttpRequest& request, const Caller& ca
   }
   if (path == "/tokenize" || path == "/detokenize" || path == "/apply-template") {
     handled.route = "text";
-    return text_tools(request);
+    if (request.body.size() <= kShortBody) return text_tools(request);
+    auto reply = std::make_unique<LateReply>();
+    workers_.post([this, request, promise = reply->promise()] {
+      if (promise->wanted()) promise->deliver(or_error([&] { return text_tools(request); }));
+    });
+    return reply;
   }
   if (!path.starts_with("/api/")) return nullptr;
   try {

@@ -12,7 +12,7 @@ namespace dts {
 class GrammarBudget {
  public:
   // A node of the vocabulary's trie that is passed costs one, a place of a stack that is made as much as takes as long.
-  static constexpr std::int64_t kTopCost = 200;
+  static constexpr std::int64_t kTopCost = 64;
 
   // `trie_nodes`: what a look at all tokens passes.
   explicit GrammarBudget(std::int64_t trie_nodes)
