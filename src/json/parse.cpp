@@ -1,6 +1,7 @@
 #include "json/parse.h"
 
 #include <cmath>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -9,10 +10,10 @@
 namespace dts {
 namespace {
 
-using Json = nlohmann::json;
 using What = JsonError::What;
 
 // Builds the value as the parser goes along.
+template <typename Json>
 class Builder : public nlohmann::json_sax<Json> {
  public:
   explicit Builder(const JsonLimits& limits) : limits_(limits) {}
@@ -21,11 +22,13 @@ class Builder : public nlohmann::json_sax<Json> {
 
   bool null() override { return add(Json()); }
   bool boolean(bool value) override { return add(Json(value)); }
-  bool number_integer(Json::number_integer_t value) override { return add(Json(value)); }
-  bool number_unsigned(Json::number_unsigned_t value) override { return add(Json(value)); }
-  bool number_float(Json::number_float_t value, const std::string& /*text*/) override { return add(Json(value)); }
+  bool number_integer(typename Json::number_integer_t value) override { return add(Json(value)); }
+  bool number_unsigned(typename Json::number_unsigned_t value) override { return add(Json(value)); }
+  bool number_float(typename Json::number_float_t value, const std::string& /*text*/) override {
+    return add(Json(value));
+  }
   bool string(std::string& value) override { return add(Json(std::move(value))); }
-  bool binary(Json::binary_t& /*value*/) override { return false; }  // JSON text has none
+  bool binary(typename Json::binary_t& /*value*/) override { return false; }  // JSON text has none
   bool start_object(std::size_t /*size*/) override { return open(Json::object()); }
   bool key(std::string& value) override {
     key_ = std::move(value);
@@ -35,12 +38,13 @@ class Builder : public nlohmann::json_sax<Json> {
   bool start_array(std::size_t /*size*/) override { return open(Json::array()); }
   bool end_array() override { return close(); }
 
-  bool parse_error(std::size_t position, const std::string& /*token*/, const Json::exception& error) override {
+  bool parse_error(std::size_t position, const std::string& /*token*/,
+                   const nlohmann::detail::exception& error) override {
     // "[json.exception.parse_error.101] parse error at line 1, column 2: ..." without the first part.
     const std::string_view what = error.what();
     const std::size_t bracket = what.find("] ");
     const std::string reason = text::one_line(bracket == std::string_view::npos ? what : what.substr(bracket + 2));
-    const bool number = dynamic_cast<const Json::out_of_range*>(&error) != nullptr;
+    const bool number = dynamic_cast<const nlohmann::detail::out_of_range*>(&error) != nullptr;
     throw JsonError(number ? What::kNumber : What::kSyntax, position, text::shorten(reason, 200));
   }
 
@@ -58,9 +62,23 @@ class Builder : public nlohmann::json_sax<Json> {
       parent.push_back(std::move(value));
       return &parent.back();
     }
-    Json& member = parent[key_];
-    member = std::move(value);
-    return &member;
+    auto& members = parent.template get_ref<typename Json::object_t&>();
+    if (members.size() >= limits_.members) {
+      throw JsonError(What::kMembers, 0, "an object has more than " + std::to_string(limits_.members) + " members");
+    }
+    if constexpr (std::is_same_v<Json, nlohmann::ordered_json>) {
+      // A list of pairs, which looks for nothing.
+      members.emplace_back(key_, std::move(value));
+      return &members.back().second;
+    } else {
+      const auto [member, is_new] = members.try_emplace(key_);
+      if (!is_new && limits_.unique_keys) {
+        throw JsonError(What::kTwice, 0,
+                        "an object has the key '" + text::shorten(text::one_line(key_), 60) + "' twice");
+      }
+      member->second = std::move(value);
+      return &member->second;
+    }
   }
   bool add(Json value) { return place(std::move(value)) != nullptr; }
   bool open(Json value) {
@@ -86,8 +104,14 @@ class Builder : public nlohmann::json_sax<Json> {
 }  // namespace
 
 nlohmann::json parse_json(std::string_view text, const JsonLimits& limits) {
-  Builder builder(limits);
-  Json::sax_parse(text.begin(), text.end(), &builder);
+  Builder<nlohmann::json> builder(limits);
+  nlohmann::json::sax_parse(text.begin(), text.end(), &builder);
+  return builder.take();
+}
+
+nlohmann::ordered_json parse_ordered_json(std::string_view text, const JsonLimits& limits) {
+  Builder<nlohmann::ordered_json> builder(limits);
+  nlohmann::ordered_json::sax_parse(text.begin(), text.end(), &builder);
   return builder.take();
 }
 

@@ -5,6 +5,7 @@
 #include <string_view>
 #include <utility>
 
+#include "dts/error.h"
 #include "text/ascii.h"
 
 namespace dts {
@@ -29,10 +30,18 @@ std::string_view begun(std::string_view text) {
 ThinkingTokens thinking_tokens(const Vocabulary& vocabulary) {
   ThinkingTokens tokens;
   for (Token token = 0; token < vocabulary.size(); ++token) {
+    const std::string piece = vocabulary.piece(token, /*special=*/true);
     if (vocabulary.is_end(token)) {
       tokens.ends.push_back(token);
-    } else if (trim(vocabulary.piece(token, /*special=*/true)) == kOpen) {
+    } else if (trim(piece) == kOpen) {
       tokens.opens.push_back(token);
+    }
+    if (piece.find(kClose.back()) == std::string::npos) continue;
+    for (std::size_t n = 0; n < tokens.straddles.size(); ++n) {
+      const std::string text = std::string(kClose.substr(0, n)) + piece;
+      const std::size_t close = text.find(kClose);
+      if (close == std::string::npos || trim(std::string_view(text).substr(close + kClose.size())).empty()) continue;
+      tokens.straddles[n].push_back(token);
     }
   }
   return tokens;
@@ -68,7 +77,11 @@ void AnswerFilter::accept(Token token) {
     if (thinks) return;
   }
   if (state_ == Start::kAnswer) {
-    grammar_->accept(token);
+    try {
+      grammar_->accept(token);
+    } catch (const Error& error) {
+      throw Error(std::string(kGrammarGaveUp) + error.what());
+    }
     return;
   }
   tail_ += vocabulary_.piece(token, /*special=*/true);
@@ -92,16 +105,7 @@ void AnswerFilter::apply(std::span<float> logits) const {
     return;
   }
   for (const Token end : tokens_.ends) logits[static_cast<std::size_t>(end)] = kForbidden;
-  if (tail_.empty()) return;
-  // The tag is half there: a token that completes it must not begin the answer, too.
-  for (std::size_t i = 0; i < logits.size(); ++i) {
-    if (logits[i] == kForbidden) continue;
-    const std::string text = tail_ + vocabulary_.piece(static_cast<Token>(i), /*special=*/true);
-    const std::size_t close = text.find(kClose);
-    if (close != std::string::npos && !trim(std::string_view(text).substr(close + kClose.size())).empty()) {
-      logits[i] = kForbidden;
-    }
-  }
+  for (const Token token : tokens_.straddles[tail_.size()]) logits[static_cast<std::size_t>(token)] = kForbidden;
 }
 
 }  // namespace dts

@@ -1,8 +1,10 @@
 // A grammar for the answer and not for the thinking: while a trajectory thinks it may say anything but its end.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dts/logits_filter.h"
@@ -14,8 +16,13 @@ namespace dts {
 struct ThinkingTokens {
   std::vector<Token> ends;   // end a trajectory
   std::vector<Token> opens;  // are all of <think>, but for white space
+  // [bytes of </think> that have been said] close the tag and begin the answer, too: that must not be
+  std::array<std::vector<Token>, 8> straddles;
 };
 ThinkingTokens thinking_tokens(const Vocabulary& vocabulary);
+
+// How the error of a grammar that the request itself is to blame for begins.
+inline constexpr std::string_view kGrammarGaveUp = "the answer cannot be constrained any further: ";
 
 // A trajectory thinks from its start where the prompt opened it, or when its first token is <think>; until </think>.
 class AnswerFilter final : public LogitsFilter {
@@ -27,6 +34,7 @@ class AnswerFilter final : public LogitsFilter {
   ~AnswerFilter() override;
 
   std::unique_ptr<LogitsFilter> clone() const override;
+  // Throws an Error that begins with kGrammarGaveUp when the grammar costs too much.
   void accept(Token token) override;
   void apply(std::span<float> logits) const override;
 

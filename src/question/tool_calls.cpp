@@ -83,6 +83,60 @@ std::optional<ToolCall> call_of(const Json& json) {
   return call;
 }
 
+// Where the JSON value that begins at `at` ends; npos: not in `json`. Looks at strings and brackets only.
+std::size_t value_end(std::string_view json, std::size_t at) {
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = at; i < json.size(); ++i) {
+    const char c = json[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      if (c != '"') continue;
+      in_string = false;
+    } else if (c == '"') {
+      in_string = true;
+      continue;
+    } else if (c == '{' || c == '[') {
+      ++depth;
+      continue;
+    } else if (c == '}' || c == ']') {
+      if (--depth < 0) return i;  // a plain value ends with what is around it
+    } else if (depth > 0 || (c != ',' && !is_space(c))) {
+      continue;
+    } else {
+      return i;
+    }
+    if (depth == 0) return i + 1;
+  }
+  return std::string_view::npos;
+}
+
+// A call of which the end is missing: as far as it goes.
+ToolCall cut_call_of(std::string_view json) {
+  ToolCall call;
+  std::size_t at = 1;  // behind the bracket
+  const auto skip = [&](char also) {
+    while (at < json.size() && (is_space(json[at]) || json[at] == also)) ++at;
+  };
+  const auto text_at = [&](std::size_t end) {
+    const auto text = parsed(json.substr(at, end - at));
+    return text && text->is_string() ? text->get<std::string>() : std::string();
+  };
+  while (true) {
+    skip(',');
+    const std::size_t key_end = value_end(json, at);
+    if (key_end == std::string_view::npos || key_end == at) return call;
+    const std::string key = text_at(key_end);
+    at = key_end;
+    skip(':');
+    const std::size_t end = value_end(json, at);
+    if (key == "arguments" || key == "parameters") call.arguments = json.substr(at, end - at);
+    if (end == std::string_view::npos || end == at) return call;
+    if (key == "name") call.name = text_at(end);
+    at = end;
+  }
+}
+
 }  // namespace
 
 ToolReader::ToolReader(ToolSyntax syntax) : syntax_(std::move(syntax)) {}
@@ -92,8 +146,9 @@ void ToolReader::feed(std::string_view content) {
   scan();
 }
 
-void ToolReader::finish() {
+void ToolReader::finish(bool cut) {
   finished_ = true;
+  cut_ = cut;
   scan();
   if (!called_) content_ += std::exchange(spaces_, {});
 }
@@ -116,7 +171,8 @@ void ToolReader::scan_tagged(std::string_view open, std::string_view close) {
   while (true) {
     if (!inside_) {
       const std::size_t at = held_.find(open);
-      const std::size_t until = at != std::string::npos ? at : held_.size() - (finished_ ? 0 : begun(held_, open));
+      const bool waits = !finished_ || (cut_ && syntax_.required);
+      const std::size_t until = at != std::string::npos ? at : held_.size() - (waits ? begun(held_, open) : 0);
       say(std::string_view(held_).substr(0, until));
       held_.erase(0, until);
       if (at == std::string::npos) return;
@@ -128,7 +184,9 @@ void ToolReader::scan_tagged(std::string_view open, std::string_view close) {
     const std::size_t json_end = std::min(end, held_.size());
     const std::size_t after = end == std::string::npos ? held_.size() : end + close.size();
     inside_ = false;
-    if (!read_calls(std::string_view(held_).substr(open.size(), json_end - open.size()), false)) {
+    const std::string_view json = std::string_view(held_).substr(open.size(), json_end - open.size());
+    const bool cut = cut_ && end == std::string::npos;
+    if (!read_calls(json, false) && !(cut && (read_cut_calls(json) || syntax_.required))) {
       say(std::string_view(held_).substr(0, after));
     }
     held_.erase(0, after);
@@ -155,14 +213,16 @@ void ToolReader::scan_bare() {
   for (const char c : json) list += c;
   list += "]";
   for (std::size_t at = list.find("};"); at != std::string::npos; at = list.find("};", at)) list[at + 1] = ',';
-  if (json.empty() || (!read_calls(json, true) && !read_calls(list, true))) say(all);
+  if (!json.empty() && (read_calls(json, true) || read_calls(list, true))) return;
+  if (cut_ && (read_cut_calls(json) || syntax_.required)) return;
+  say(all);
 }
 
 bool ToolReader::read_calls(std::string_view json, bool known_names_only) {
   const auto value = parsed(json);
   if (!value) return false;
   std::vector<ToolCall> calls;
-  const auto add = [&](const Json& one) {
+  const auto take = [&](const Json& one) {
     auto call = call_of(one);
     const auto& names = syntax_.names;
     if (!call || (known_names_only && std::find(names.begin(), names.end(), call->name) == names.end())) return false;
@@ -170,17 +230,38 @@ bool ToolReader::read_calls(std::string_view json, bool known_names_only) {
     return true;
   };
   if (value->is_array()) {
-    if (value->empty() || !std::all_of(value->begin(), value->end(), add)) return false;
-  } else if (!add(*value)) {
+    if (value->empty() || !std::all_of(value->begin(), value->end(), take)) return false;
+  } else if (!take(*value)) {
     return false;
   }
-  for (ToolCall& call : calls) {
-    if (called_ && !syntax_.parallel) break;
-    called_ = true;
-    calls_.push_back(std::move(call));
-  }
-  spaces_.clear();
+  for (ToolCall& call : calls) add(std::move(call));
   return true;
+}
+
+bool ToolReader::read_cut_calls(std::string_view json) {
+  bool found = false;
+  for (std::size_t at = json.find('{'); at < json.size(); at = json.find('{', at)) {
+    const std::size_t end = value_end(json, at);
+    if (end != std::string_view::npos) {
+      found = read_calls(json.substr(at, end - at), /*known_names_only=*/true) || found;
+      at = end;
+      continue;
+    }
+    ToolCall call = cut_call_of(json.substr(at));
+    const auto& names = syntax_.names;
+    if (std::find(names.begin(), names.end(), call.name) == names.end()) break;
+    last_is_cut_ = !called_ || syntax_.parallel;
+    add(std::move(call));
+    return true;
+  }
+  return found;
+}
+
+void ToolReader::add(ToolCall call) {
+  spaces_.clear();
+  if (called_ && !syntax_.parallel) return;
+  called_ = true;
+  calls_.push_back(std::move(call));
 }
 
 void ToolReader::say(std::string_view text) {

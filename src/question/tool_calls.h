@@ -14,6 +14,7 @@ struct ToolSyntax {
   ToolFormat format = ToolFormat::kHermes;
   std::vector<std::string> names;  // the tools there are
   bool parallel = true;            // false: the first call is the only one
+  bool required = false;           // there is nothing but calls
 };
 
 // Fed the content of a reply, thinking apart. What was taken is never taken back: text that may be the beginning of a
@@ -23,10 +24,14 @@ class ToolReader {
   explicit ToolReader(ToolSyntax syntax);
 
   void feed(std::string_view content);
-  void finish();
+  // `cut`: the reply had to end here. A call that had begun is then told with the arguments as far as they go, which
+  // are no JSON; one whose name is not known yet is text, or nothing where calls are required.
+  void finish(bool cut = false);
 
   std::string take_content();
   std::vector<ToolCall> take_calls();
+  // The last call is not whole.
+  bool last_is_cut() const { return last_is_cut_; }
 
  private:
   void scan();
@@ -34,11 +39,16 @@ class ToolReader {
   void scan_bare();
   // Of a JSON object, or of a list of them. False when it is none.
   bool read_calls(std::string_view json, bool known_names_only);
+  // Of JSON that ends too early. False when there is no call in it.
+  bool read_cut_calls(std::string_view json);
+  void add(ToolCall call);
   void say(std::string_view text);
 
   ToolSyntax syntax_;
   std::string held_;  // fed and not yet decided
   bool finished_ = false;
+  bool cut_ = false;
+  bool last_is_cut_ = false;
   bool inside_ = false;  // of a call's tags
   bool plain_ = false;   // bare calls only: it is text
   bool called_ = false;  // there was a call

@@ -9,6 +9,7 @@
 
 #include "dts/error.h"
 #include "serve/api/api_error.h"
+#include "serve/api/body_limits.h"
 #include "serve/api/completion_reply.h"
 #include "serve/api/ollama.h"
 #include "serve/api/option_fields.h"
@@ -271,7 +272,8 @@ Service::Routed Service::complete(const HttpRequest& request, const Caller& call
   const nlohmann::json json = parse_body(request.body, options_.limits);
   CompletionFormat format;
   format.title.id = id;
-  return complete_body(json, nlohmann::ordered_json::parse(request.body), caller, kind, std::move(format));
+  return complete_body(json, parse_ordered_json(request.body, body_limits(options_.limits)), caller, kind,
+                       std::move(format));
 }
 
 Service::Routed Service::complete_body(const nlohmann::json& json, const nlohmann::ordered_json& ordered,
@@ -293,7 +295,10 @@ Service::Routed Service::complete_body(const nlohmann::json& json, const nlohman
   check_bytes(*asked);
   const auto admission = std::make_shared<Admission>(*this, caller, asked->choices);
   format.title = {format.title.id, unix_seconds(), model, asked->kind};
-  if (prompt_bytes(*asked) <= kShortPrompt) return begin(*asked, std::move(format), *admission);
+  // Grammars are made of what a stranger wrote: not by a thread that has connections to serve.
+  const bool constrained =
+      asked->format.kind != AnswerFormat::Kind::kFree || asked->tools.choice == ToolsAsked::Choice::kRequired;
+  if (!constrained && prompt_bytes(*asked) <= kShortPrompt) return begin(*asked, std::move(format), *admission);
   auto reply = std::make_unique<LateReply>();
   workers_.post([this, asked, format = std::move(format), admission, promise = reply->promise()] {
     if (promise->wanted()) promise->deliver(or_error([&] { return begin(*asked, format, *admission); }));
@@ -306,7 +311,6 @@ Service::Routed Service::begin(const CompletionRequest& asked, CompletionFormat 
   const ChatPrompt prompt = make_prompt(asked);
   const SearchOptions search = search_options(asked, prompt.tokens.size());
   check_cost(asked, search, prompt.tokens.size());
-  const auto filter = make_filter(asked, prompt);
   format.logprobs = asked.logprobs;
   format.include_usage = asked.include_usage;
   format.draining = &draining_;
@@ -326,9 +330,11 @@ Service::Routed Service::begin(const CompletionRequest& asked, CompletionFormat 
       options.owner = admission.owner();
       options.text = {asked.kind == CompletionKind::kChat, prompt.opens_thinking, asked.stop};
       options.top_logprobs = asked.logprobs ? asked.top_logprobs : 0;
-      options.filter = filter;
+      // One for each: what the grammar of one choice may still cost does not depend on the others.
+      options.filter = make_filter(asked, prompt);
       if (asked.tools.shown()) {
-        options.tools = ToolSyntax{vocabulary_.tool_format(), asked.tools.names, asked.tools.parallel};
+        options.tools = ToolSyntax{vocabulary_.tool_format(), asked.tools.names, asked.tools.parallel,
+                                   asked.tools.choice == ToolsAsked::Choice::kRequired};
       }
       options.votes_by_content = asked.format.kind != AnswerFormat::Kind::kFree;
       runs.push_back(start_run(std::move(options)));

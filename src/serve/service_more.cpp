@@ -7,12 +7,14 @@
 #include "dts/error.h"
 #include "json/field.h"
 #include "serve/api/api_error.h"
+#include "serve/api/body_limits.h"
 #include "serve/api/completion_reply.h"
 #include "serve/api/ollama.h"
 #include "serve/api/option_fields.h"
 #include "serve/api/responses.h"
 #include "serve/api/token_weights.h"
 #include "serve/http/ids.h"
+#include "serve/http/late_reply.h"
 #include "serve/service.h"
 #include "text/display.h"
 #include "text/utf8.h"
@@ -25,6 +27,9 @@ using Ordered = nlohmann::ordered_json;
 // What Ollama's clients compare: the version whose API this is.
 constexpr const char* kOllamaVersion = "0.9.0";
 
+// Longer ones are read by the workers: a thread that serves connections is not to be kept by one of them.
+constexpr std::size_t kShortBody = std::size_t{16} << 10U;
+
 std::unique_ptr<Reply> json_reply(const Json& json) {
   HttpResponse response;
   response.body = json.dump();
@@ -36,7 +41,7 @@ Ordered read_body(const HttpRequest& request, const Limits& limits) {
   require_method(request, {"POST"});
   require_json(request);
   parse_body(request.body, limits);
-  return Ordered::parse(request.body);
+  return parse_ordered_json(request.body, body_limits(limits));
 }
 
 nlohmann::json sorted(const Ordered& json) { return nlohmann::json::parse(json.dump()); }
@@ -58,7 +63,12 @@ Service::Routed Service::route_more(const HttpRequest& request, const Caller& ca
   }
   if (path == "/tokenize" || path == "/detokenize" || path == "/apply-template") {
     handled.route = "text";
-    return text_tools(request);
+    if (request.body.size() <= kShortBody) return text_tools(request);
+    auto reply = std::make_unique<LateReply>();
+    workers_.post([this, request, promise = reply->promise()] {
+      if (promise->wanted()) promise->deliver(or_error([&] { return text_tools(request); }));
+    });
+    return reply;
   }
   if (!path.starts_with("/api/")) return nullptr;
   try {

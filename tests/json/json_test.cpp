@@ -81,6 +81,31 @@ TEST(ParseJson, HasLimits) {
   EXPECT_EQ(error_of("[1").substr(0, 1), "0");
 }
 
+TEST(ParseJson, KeysMayHaveToBeUniqueAndFew) {
+  const std::string twice = R"({"a": [{"b": 1, "b": 2}]})";
+  EXPECT_EQ(parse_json(twice, {})["a"][0]["b"], 2);
+  EXPECT_NE(error_of(twice, {.unique_keys = true}).find("the key 'b' twice"), std::string::npos);
+  EXPECT_EQ(error_of(R"({"b": {"b": 1}, "c": [{"b": 1}, {"b": 2}]})", {.unique_keys = true}), "");
+  EXPECT_EQ(error_of(R"({"a": 1, "b": 2})", {.members = 2}), "");
+  EXPECT_NE(error_of(R"([{"a": 1, "b": 2, "c": 3}])", {.members = 2}), "");
+}
+
+TEST(ParseJson, OrderedEqualsThePlainParserAndTakesTimeThatGrowsWithTheText) {
+  std::mt19937 rng(8);
+  int compared = 0;
+  for (int i = 0; i < 3000; ++i) {
+    const std::string text = random_json(rng, 5);
+    if (error_of(text, {.unique_keys = true}) != "") continue;
+    EXPECT_EQ(parse_ordered_json(text, {}), nlohmann::ordered_json::parse(text)) << text;
+    ++compared;
+  }
+  EXPECT_GT(compared, 1000);
+  // nlohmann's own took most of a minute for this.
+  std::string wide = "{";
+  for (int i = 0; i < 100'000; ++i) wide += (i == 0 ? "\"k" : ",\"k") + std::to_string(i) + "\":0";
+  EXPECT_EQ(parse_ordered_json(wide + "}", {}).size(), 100'000U);
+}
+
 TEST(JsonField, NamesThePathTheValueAndWhatWouldBeRight) {
   const json value = json::parse(R"({"a": {"list": [1, {"b": "x"}]}, "none": null})");
   const std::string name = "f.json";

@@ -72,6 +72,64 @@ test('openai: a call that is asked for, its result, and an answer', async () => 
   assert.equal(next.choices[0].finish_reason, 'stop');
 });
 
+test('openai: a loop of an agent, until it answers', async () => {
+  const plates = { mara: 87, nora: 61 };
+  const lookUp = { type: 'function', function: { name: 'plates_of', parameters: { type: 'object', properties: { who: { enum: Object.keys(plates) } }, required: ['who'], additionalProperties: false } } };
+  const talk = [...messages];
+  const calls = [];
+  for (let turn = 0; turn < 5; ++turn) {
+    const tool_choice = turn < 2 ? 'required' : 'auto';
+    const reply = await openai.chat.completions.create({ model, messages: [...talk, ...(turn > 0 ? messages : [])], tools: [lookUp, ...tools], tool_choice, parallel_tool_calls: false, seed: turn });
+    const { message, finish_reason } = reply.choices[0];
+    talk.push(message);
+    if (message.tool_calls === undefined) {
+      assert.equal(finish_reason, 'stop');
+      assert.match(message.content, /148/);
+      break;
+    }
+    assert.equal(finish_reason, 'tool_calls');
+    for (const call of message.tool_calls) {
+      calls.push(call.id);
+      const { who } = JSON.parse(call.function.arguments);
+      talk.push({ role: 'tool', tool_call_id: call.id, content: call.function.name === 'plates_of' ? String(plates[who]) : 'light' });
+    }
+  }
+  assert.equal(talk.at(-1).role, 'assistant', 'it came to an answer');
+  assert.equal(calls.length, 2);
+  assert.equal(new Set(calls).size, 2, 'ids are told apart in a conversation');
+});
+
+test('a call that runs out of tokens is a call with the arguments so far', async () => {
+  const long = { type: 'function', function: { name: 'note', parameters: { type: 'object', properties: { text: { type: 'string', minLength: 500 } }, required: ['text'], additionalProperties: false } } };
+  const request = { model, messages, tools: [long], tool_choice: 'required', seed: 1, max_tokens: 200 };
+  const reply = await openai.chat.completions.create(request);
+  const { message, finish_reason } = reply.choices[0];
+  assert.equal(finish_reason, 'length');
+  assert.equal(message.content, null);
+  assert.equal(message.tool_calls.length, 1);
+  assert.equal(message.tool_calls[0].function.name, 'note');
+  assert.throws(() => JSON.parse(message.tool_calls[0].function.arguments));
+  let streamed = '';
+  let last;
+  for await (const chunk of await openai.chat.completions.create({ ...request, stream: true })) {
+    for (const call of chunk.choices[0].delta.tool_calls ?? []) streamed += call.function.arguments ?? '';
+    assert.ok(!(chunk.choices[0].delta.content ?? '').includes('tool_call'), 'no markup in the text');
+    last = chunk.choices[0].finish_reason ?? last;
+  }
+  assert.equal(streamed, message.tool_calls[0].function.arguments);
+  assert.equal(last, 'length');
+
+  const cut = await openai.chat.completions.create({ ...request, max_tokens: 5 });
+  assert.equal(cut.choices[0].finish_reason, 'length');
+  assert.equal(cut.choices[0].message.tool_calls, undefined, 'it was still thinking');
+
+  const { function: note } = long;
+  const response = await openai.responses.create({ model, input: question, tools: [{ type: 'function', ...note }], tool_choice: 'required', max_output_tokens: 200 });
+  assert.equal(response.status, 'incomplete');
+  assert.equal(response.incomplete_details.reason, 'max_output_tokens');
+  assert.equal(response.output.find((item) => item.type === 'function_call').status, 'incomplete');
+});
+
 test('openai: branches that call a tool vote by the call', async () => {
   const reply = await openai.chat.completions.create({
     model: 'dts-nano:self-consistency',

@@ -88,6 +88,59 @@ TEST(ToolReader, Phi4) {
   EXPECT_EQ(read_every_way(kPhi, "<|tool_call|>[]<|/tool_call|>").calls.size(), 0U);
 }
 
+Told read_cut(const ToolSyntax& syntax, const std::string& text) {
+  ToolReader reader(syntax);
+  Told told;
+  for (const char byte : text) reader.feed(std::string(1, byte));
+  reader.finish(/*cut=*/true);
+  take(reader, told);
+  return told;
+}
+
+TEST(ToolReader, ACallThatIsCutHasTheArgumentsSoFar) {
+  EXPECT_EQ(read_cut(kHermes, R"(Well. <tool_call>{"name": "add", "arguments": {"a": "x)"),
+            (Told{"Well.", {{"add", R"({"a": "x)"}}}));
+  EXPECT_EQ(read_cut(kHermes, R"(<tool_call>{"name":"now"}</tool_call><tool_call>{"name": "add", "arg)"),
+            (Told{"", {{"now", "{}"}, {"add", ""}}}));
+  EXPECT_EQ(read_cut(kHermes, R"(<tool_call>{"name": "ad)"), (Told{R"(<tool_call>{"name": "ad)", {}}));
+  EXPECT_EQ(read_cut(kHermes, R"(<tool_call>{"name": "other", "arguments": {"a)").calls.size(), 0U);
+  EXPECT_EQ(read_cut(kPhi, R"(<|tool_call|>[{"name": "now", "arguments": {}}, {"name": "add", "arguments": {"a": [1)"),
+            (Told{"", {{"now", "{}"}, {"add", R"({"a": [1)"}}}));
+  EXPECT_EQ(read_cut(kLlama, R"({"name": "add", "parameters": {"a": "}\"")"), (Told{"", {{"add", R"({"a": "}\"")"}}}));
+  EXPECT_EQ(read_cut(kLlama, R"({"name": "Bob", "age": 7)"), (Told{R"({"name": "Bob", "age": 7)", {}}));
+  ToolSyntax one = kHermes;
+  one.parallel = false;
+  EXPECT_EQ(read_cut(one, R"(<tool_call>{"name":"now"}</tool_call><tool_call>{"name": "add", "arg)"),
+            (Told{"", {{"now", "{}"}}}));
+}
+
+// Wherever it is cut: nothing, or the one call with the beginning of its arguments, and never the markup.
+TEST(ToolReader, ARequiredCallIsCutAnywhere) {
+  const std::string arguments = R"({"a":"x}{\"]","list":[1,{"b":null}],"n":-1.5})";
+  for (ToolSyntax syntax : {kHermes, kLlama, kPhi}) {
+    syntax.required = true;
+    const char* key = syntax.format == ToolFormat::kLlama3 ? "parameters" : "arguments";
+    std::string call = R"({"name": "add", ")" + std::string(key) + "\": " + arguments + "}";
+    if (syntax.format == ToolFormat::kHermes) call = "<tool_call>\n" + call + "\n</tool_call>";
+    if (syntax.format == ToolFormat::kPhi4) call = "<|tool_call|>[" + call + "]<|/tool_call|>";
+    std::size_t last = 0, calls = 0;
+    for (std::size_t n = 0; n <= call.size(); ++n) {
+      const Told told = read_cut(syntax, call.substr(0, n));
+      EXPECT_EQ(told.content, "") << call.substr(0, n);
+      ASSERT_GE(told.calls.size(), calls);
+      calls = told.calls.size();
+      ASSERT_LE(calls, 1U);
+      if (calls == 0) continue;
+      EXPECT_EQ(told.calls[0].first, "add");
+      EXPECT_TRUE(arguments.starts_with(told.calls[0].second)) << told.calls[0].second;
+      EXPECT_GE(told.calls[0].second.size(), last);
+      last = told.calls[0].second.size();
+    }
+    EXPECT_EQ(calls, 1U);
+    EXPECT_EQ(last, arguments.size());
+  }
+}
+
 TEST(ToolReader, CallsThatAreTheSameVoteForTheSame) {
   const auto vote = [](const std::string& text) {
     ToolReader reader(kHermes);

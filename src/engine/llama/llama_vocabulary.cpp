@@ -16,7 +16,9 @@
 #include "core/end_names.h"
 #include "dts/error.h"
 #include "engine/llama/grammar_filter.h"
+#include "engine/llama/grammar_rules.h"
 #include "engine/llama/schema_grammar.h"
+#include "engine/llama/token_trie.h"
 #include "engine/llama/tools_as_text.h"
 
 namespace dts {
@@ -259,13 +261,22 @@ std::unique_ptr<LogitsFilter> LlamaVocabulary::grammar_filter(const std::string&
   if (gbnf.size() > kLongestGrammar) {
     throw usage_error(fmt::format("a grammar of {} bytes is too long: {} are the most", gbnf.size(), kLongestGrammar));
   }
+  if (end_tokens_.empty()) throw usage_error("this model has no end token: it cannot follow a grammar");
+  const std::string root = spaced ? "dts-spaced-root" : "root";
+  GrammarRules rules = read_grammar(spaced ? gbnf + "\n" + root + " ::= [ \\n]? [ \\n]? root\n" : gbnf, root);
   // Nothing walks the vocabulary before it has to.
-  std::call_once(firsts_read_, [this] { firsts_ = std::make_unique<const FirstCharacters>(vocab_); });
-  std::unique_ptr<LogitsFilter> filter;
-  // The parser recurses into brackets.
-  run_with_stack(kStackBelow + gbnf.size() * kStackOfByte,
-                 [&] { filter = std::make_unique<GrammarFilter>(vocab_, *firsts_, end_tokens_, gbnf, spaced); });
-  return filter;
+  std::call_once(trie_made_, [this] { trie_ = std::make_unique<const TokenTrie>(grammar_pieces()); });
+  return std::make_unique<GrammarFilter>(std::make_shared<GrammarMatcher>(*trie_, end_tokens_, std::move(rules)));
+}
+
+// [size_] the bytes by which a grammar knows a token; empty where it may never say it.
+std::vector<std::string> LlamaVocabulary::grammar_pieces() const {
+  std::vector<std::string> pieces(static_cast<std::size_t>(size_));
+  for (Token token = 0; token < size_; ++token) {
+    if (is_end(token) || llama_vocab_is_eog(vocab_, token)) continue;
+    pieces[static_cast<std::size_t>(token)] = piece(token, /*special=*/true);
+  }
+  return pieces;
 }
 
 std::string LlamaVocabulary::grammar_of_schema(const std::string& json_schema) const {

@@ -17,7 +17,7 @@ struct llama_vocab;
 
 namespace dts {
 
-struct FirstCharacters;
+class TokenTrie;
 
 // Thread-safe: everything is read only but the chat template, which is parsed when first asked for.
 class LlamaVocabulary final : public Vocabulary {
@@ -45,6 +45,7 @@ class LlamaVocabulary final : public Vocabulary {
   void check_unmarked(std::span<const ChatMessage> messages, const ChatOptions& options) const;
   void add_bos(std::vector<Token>& tokens) const;
   const ChatTemplate& chat_template() const;
+  std::vector<std::string> grammar_pieces() const;
 
   const llama_vocab* vocab_;
   const char* template_source_;  // null: the model has none; owned by the model
@@ -54,8 +55,8 @@ class LlamaVocabulary final : public Vocabulary {
   std::vector<Token> end_tokens_;  // the same as a list
   mutable std::once_flag measured_;
   mutable std::size_t longest_piece_ = 0;  // bytes, once measured_
-  mutable std::once_flag firsts_read_;
-  mutable std::unique_ptr<const FirstCharacters> firsts_;  // once firsts_read_
+  mutable std::once_flag trie_made_;
+  mutable std::unique_ptr<const TokenTrie> trie_;  // once trie_made_
   mutable std::mutex template_mutex_;
   mutable std::optional<ChatTemplate> template_;
 };

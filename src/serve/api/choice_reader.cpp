@@ -46,9 +46,11 @@ ChoiceReader::Delta ChoiceReader::read() {
   }
   if (tools_) {
     tools_->feed(delta.content);
-    if (delta.done) tools_->finish();
+    // A trajectory that a budget ended: nobody has won.
+    if (delta.done) tools_->finish(/*cut=*/run_->document() && !run_->document()->outcome.winner);
     delta.content = tools_->take_content();
     delta.calls = tools_->take_calls();
+    delta.last_call_is_cut = tools_->last_is_cut();
     delta.first_call = calls_;
     // Unique in a conversation, and the same for all who ask.
     for (ToolCall& call : delta.calls) call.id = fmt::format("call_{}_{}", run_->title().id, calls_++);

@@ -21,7 +21,8 @@ class ChoiceReader {
   struct Delta {
     std::string reasoning;
     std::string content;
-    std::vector<ToolCall> calls;     // each whole
+    std::vector<ToolCall> calls;  // each whole, but for the last one of a reply that was cut
+    bool last_call_is_cut = false;
     std::size_t first_call = 0;      // how many came before `calls`
     std::vector<ShownToken> tokens;  // those of `content`, where they are asked for
     std::size_t text_offset = 0;     // characters of content before `tokens`

@@ -4,6 +4,7 @@
 #include <string>
 #include <utility>
 
+#include "question/answer_filter.h"
 #include "serve/api/api_error.h"
 
 namespace dts::serve {
@@ -14,6 +15,10 @@ std::optional<ApiError> failure_of(const Run& run, const CompletionFormat& forma
         .with_header("Retry-After", std::to_string(format.retry_after()));
   }
   const Outcome& outcome = run.document()->outcome;
+  // Nothing that trying again would change, which clients do after a 5xx.
+  if (outcome.reason == StopReason::kFailed && outcome.error.starts_with(kGrammarGaveUp)) {
+    return ApiError(400, outcome.error, {}, "invalid_value");
+  }
   if (outcome.reason == StopReason::kFailed) return ApiError(500, "the decoding failed: " + outcome.error);
   if (outcome.reason != StopReason::kCancelled || outcome.winner) return std::nullopt;
   if (*format.draining) return ApiError(503, "the server is shutting down", {}, "shutting_down");

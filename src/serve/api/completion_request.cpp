@@ -12,6 +12,7 @@
 #include "json/option_json.h"
 #include "json/parse.h"
 #include "serve/api/api_error.h"
+#include "serve/api/body_limits.h"
 #include "serve/api/known_fields.h"
 #include "serve/api/option_fields.h"
 #include "serve/api/token_weights.h"
@@ -180,13 +181,16 @@ CompletionRequest or_api_error(Read read) {
 nlohmann::json parse_body(std::string_view body, const Limits& limits) {
   nlohmann::json json;
   try {
-    json = parse_json(body, {limits.json_depth, static_cast<std::size_t>(limits.json_values)});
+    json = parse_json(body, body_limits(limits));
   } catch (const JsonError& error) {
     switch (error.reason()) {
       case JsonError::What::kDepth:
         throw ApiError(400, fmt::format("the body nests deeper than {} levels", limits.json_depth));
       case JsonError::What::kValues:
         throw ApiError(400, fmt::format("the body has more than {} values", limits.json_values));
+      case JsonError::What::kMembers:
+      case JsonError::What::kTwice:
+        throw ApiError(400, fmt::format("in the body {}", error.what()), {}, "invalid_json");
       case JsonError::What::kNumber:
         throw ApiError(400, "the body has a number that is too large", {}, "invalid_json");
       case JsonError::What::kSyntax:

@@ -139,8 +139,10 @@ Json OllamaReply::line(const ChoiceReader::Delta& delta) const {
     Json message = {{"role", "assistant"}, {"content", delta.content}};
     if (!delta.reasoning.empty()) message["thinking"] = delta.reasoning;
     for (const ToolCall& call : delta.calls) {
-      message["tool_calls"].push_back(
-          {{"function", {{"name", call.name}, {"arguments", Json::parse(call.arguments, nullptr, false)}}}});
+      // Arguments are an object here: there is no way to tell those of a call that was cut.
+      Json arguments = Json::parse(call.arguments, nullptr, /*allow_exceptions=*/false);
+      if (arguments.is_discarded()) continue;
+      message["tool_calls"].push_back({{"function", {{"name", call.name}, {"arguments", std::move(arguments)}}}});
     }
     json["message"] = std::move(message);
   }

@@ -165,7 +165,7 @@ Json ResponsesReply::item_json(const Item& item) const {
   Json json;
   json["type"] = item.type;
   json["id"] = item.id;
-  json["status"] = item.done ? "completed" : "in_progress";
+  json["status"] = item.cut ? "incomplete" : item.done ? "completed" : "in_progress";
   if (item.type == "function_call") {
     json["call_id"] = item.call.id;
     json["name"] = item.call.name;
@@ -237,7 +237,7 @@ ResponsesReply::Item& ResponsesReply::open_item(const std::string& type, std::st
   if (!items_.empty() && !items_.back().done && items_.back().type == type) return items_.back();
   close_item(out);
   const char* prefix = type == "reasoning" ? "rs" : (type == "message" ? "msg" : "fc");
-  items_.push_back({type, fmt::format("{}_{}_{}", prefix, format_.title.id, items_.size()), {}, {}, false});
+  items_.push_back({type, fmt::format("{}_{}_{}", prefix, format_.title.id, items_.size()), {}, {}});
   return items_.back();
 }
 
@@ -293,8 +293,12 @@ void ResponsesReply::absorb(const ChoiceReader::Delta& delta, std::string& out) 
     item.text = call.arguments;
     add_event(out, "response.function_call_arguments.delta",
               {{"item_id", item.id}, {"output_index", index}, {"delta", call.arguments}});
+    item.cut = delta.last_call_is_cut && &call == &delta.calls.back();
     close_item(out);
   }
+  // What is said last when a budget ended it is not all there was to say.
+  const auto document = delta.done ? runs_->all().front()->document() : nullptr;
+  if (document && !document->outcome.winner && !items_.empty() && !items_.back().done) items_.back().cut = true;
 }
 
 std::optional<HttpResponse> ResponsesReply::head() {

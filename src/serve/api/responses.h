@@ -29,6 +29,7 @@ class ResponsesReply final : public Reply {
     std::string text;  // or arguments
     ToolCall call;
     bool done = false;
+    bool cut = false;  // a budget ended it
   };
 
   void absorb(const ChoiceReader::Delta& delta, std::string& out);

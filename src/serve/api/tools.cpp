@@ -63,11 +63,11 @@ ToolCall read_call(const JsonField& call) {
   if (arguments.is_string() && !arguments.string().empty()) {
     // Bounded as the body is: it is written out again, which recurses.
     try {
-      parse_json(arguments.string(), {});
+      parse_json(arguments.string(), {.unique_keys = true});
+      json = parse_ordered_json(arguments.string(), {});
     } catch (const JsonError&) {
-      arguments.fail("it must be a JSON object, as text, nested at most 32 deep");
+      arguments.fail("it must be a JSON object, as text, nested at most 32 deep, with no key twice");
     }
-    json = nlohmann::ordered_json::parse(arguments.string(), nullptr, /*allow_exceptions=*/false);
   } else if (!arguments.absent() && !arguments.is_string()) {
     json = arguments.json();
   }

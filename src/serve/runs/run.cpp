@@ -34,7 +34,7 @@ std::shared_ptr<Search> Run::make_search() {
   TextSearchOptions text;
   text.stop = options_.text.stop;
   text.split_thinking = options_.text.split_thinking;
-  text.filter = options_.filter;
+  text.filter = std::move(options_.filter);  // what a grammar has found out goes with the search
   if (options_.tools || options_.votes_by_content) {
     text.read_answer = [this](std::string_view said) { return answer_of(said); };
   }

@@ -102,7 +102,7 @@ class Run : public std::enable_shared_from_this<Run> {
   ShownToken shown_token(const TokenPlace& place) const;
   TreeDocument make_document(const JobTimes& times) const;
 
-  const RunOptions options_;
+  RunOptions options_;  // without its filter, which the search has
   const Vocabulary& vocabulary_;
   const EngineInfo& engine_;
   EventLog events_;
