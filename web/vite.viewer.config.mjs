@@ -22,7 +22,9 @@ function singleFile() {
       };
       const [code, style] = [take('.js'), take('.css')];
       const licences = licenceTexts(this.getModuleIds()).replaceAll('*/', '* /');
-      const script = `/*\n${licences}*/\n${code}`;
+      // In literals, which is where these can stand, other spellings mean the same.
+      const spelled = code.replace(/<!--/g, '<\\x21--').replace(/<\/(?=script)/gi, '<\\/');
+      const script = `/*\n${licences}*/\n${spelled}`;
       // Either would end its element, or the way its text is read, before its end.
       if (/<\/script|<!--/i.test(script) || /<\/style/i.test(style)) this.error('the page cannot hold its own script');
       const policy = `default-src 'none'; script-src ${hashOf(script)}; style-src ${hashOf(style)}`;
@@ -47,6 +49,6 @@ export default defineConfig({
     target: 'es2022',
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    rollupOptions: { input: 'viewer.html' },
+    rollupOptions: { input: 'viewer.html', output: { inlineDynamicImports: true } },
   },
 });
