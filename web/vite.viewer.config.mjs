@@ -1,6 +1,7 @@
 /** The viewer in the files of `dts tree --format html`: one page with its script and its style inside. */
 import { createHash } from 'node:crypto';
 import { defineConfig } from 'vite';
+import { alias } from './scripts/alias.mjs';
 import { licenceTexts } from './scripts/licences.mjs';
 
 /** A source of a Content-Security-Policy: this text and no other. */
@@ -45,6 +46,8 @@ function singleFile() {
 
 export default defineConfig({
   plugins: [singleFile()],
+  resolve: { alias },
+  esbuild: { charset: 'ascii' }, // no control character as it is, in a page that is a file
   build: {
     target: 'es2022',
     assetsInlineLimit: 0,

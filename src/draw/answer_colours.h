@@ -11,7 +11,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "dts/search.h"
 
@@ -53,8 +52,14 @@ class AnswerColours {
   // Gives it the next colour where it has none. An empty answer is none: it gets kOtherAnswer, and takes no colour.
   const AnswerColour& of(std::string_view answer);
 
+  // For an answer of something that only stands beside the tree, as plain decoding does in a comparison: takes the last
+  // colour that is free, so that the tree's answers have the colours that they have alone.
+  const AnswerColour& beside(std::string_view answer);
+
  private:
-  std::vector<std::string> seen_;
+  const AnswerColour* known(std::string_view answer) const;
+
+  std::array<std::string, kAnswerColours.size()> seen_;  // by colour; empty: not given yet
 };
 
 }  // namespace dts::draw

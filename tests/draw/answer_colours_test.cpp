@@ -37,6 +37,19 @@ TEST(AnswerColours, AnswersBeyondTheLastColourShareOne) {
   EXPECT_EQ(colours.of("none of those").name, kOtherAnswer.name);
 }
 
+TEST(AnswerColours, WhatStandsBesideATreeLeavesItsColoursToIt) {
+  AnswerColours colours;
+  EXPECT_EQ(colours.beside("124").name, kAnswerColours.back().name);
+  EXPECT_EQ(colours.of("236").name, kAnswerColours.front().name);
+  EXPECT_EQ(colours.of("124").name, kAnswerColours.back().name);
+  EXPECT_EQ(colours.beside("236").name, kAnswerColours.front().name);
+  EXPECT_EQ(colours.beside("").name, kOtherAnswer.name);
+  for (std::size_t i = 2; i < kAnswerColours.size(); ++i) {
+    EXPECT_NE(colours.of(std::to_string(i)).name, kOtherAnswer.name);
+  }
+  EXPECT_EQ(colours.beside("one more").name, kOtherAnswer.name);
+}
+
 TEST(AnswerColours, MarksTakeOneCell) {
   for (const AnswerColour& colour : kAnswerColours) EXPECT_EQ(text::display_width(colour.mark), 1) << colour.name;
   for (const auto mark : {kOtherAnswer.mark, kRightSign, kWrongSign}) EXPECT_EQ(text::display_width(mark), 1) << mark;

@@ -143,4 +143,17 @@ describe('the colours of answers', () => {
     );
     expect(new AnswerColours().of(null)).toBe(kOtherAnswer);
   });
+
+  it('are the same for a tree whatever stands beside it, and when they are read again', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(12)), fc.array(fc.nat(12)), (tree, plain) => {
+        const [alone, together] = [new AnswerColours(), new AnswerColours()];
+        const own = [...new Set(tree)].slice(0, 3).map((answer) => `tree ${answer}`);
+        for (const answer of [...new Set(plain)].slice(0, 3)) together.of(`plain ${answer}`, 'last');
+        for (const answer of own) expect(together.of(answer)).toBe(alone.of(answer));
+        const again = new AnswerColours(together.slots);
+        for (const answer of own) expect(again.of(answer)).toBe(together.of(answer));
+      }),
+    );
+  });
 });

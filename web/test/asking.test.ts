@@ -104,6 +104,7 @@ describe('the history', () => {
     system: '',
     turns: [{ role: 'assistant', content: 'x'.repeat(100) }],
     reference: '7',
+    colours: { q: ['7', null, '9'] },
   });
 
   it('is read as it was written', () => {

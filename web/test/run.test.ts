@@ -68,6 +68,7 @@ describe('a run', () => {
     method: 'dts-stable',
     reference: null,
     colours: new AnswerColours(),
+    coloursFrom: 'first' as const,
     system: '',
     turns: [],
   });

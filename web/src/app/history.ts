@@ -25,6 +25,7 @@ export interface HistoryEntry extends Context {
   created: number; // seconds since 1970
   lanes: LaneEntry[];
   reference: string | null; // the right answer, where it is known
+  colours: Record<string, (string | null)[]>; // by question: which answers have which
 }
 
 const kName = 'dts-runs';
@@ -60,6 +61,12 @@ export function readHistory(storage: Pick<Storage, 'getItem'>): HistoryEntry[] {
           return { role: turn.role === 'assistant' ? 'assistant' : 'user', content: asString(turn.content) } as Turn;
         }),
         reference: typeof entry.reference === 'string' ? entry.reference : null,
+        colours: Object.fromEntries(
+          Object.entries(asObject(entry.colours)).map(([question, slots]) => [
+            question,
+            asArray(slots).map((slot) => (typeof slot === 'string' ? slot : null)),
+          ]),
+        ),
       },
     ];
   });

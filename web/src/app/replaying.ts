@@ -56,6 +56,9 @@ export class Replaying implements Shown {
   get error(): string | null {
     return this.atEnd ? this.run.error : null;
   }
+  get coloursFrom() {
+    return this.run.coloursFrom;
+  }
   get colours() {
     return this.run.colours;
   }

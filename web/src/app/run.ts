@@ -26,6 +26,7 @@ export interface RunFacts extends Context {
   method: string;
   reference: string | null;
   colours: AnswerColours; // those of the runs it stands beside
+  coloursFrom: 'first' | 'last';
 }
 
 export class Run implements Shown {
@@ -72,6 +73,10 @@ export class Run implements Shown {
 
   get colours(): AnswerColours {
     return this.facts.colours;
+  }
+
+  get coloursFrom(): 'first' | 'last' {
+    return this.facts.coloursFrom;
   }
 
   get reference(): string | null {
@@ -173,7 +178,7 @@ export class Run implements Shown {
 
   onEvents(events: { id: number; event: TreeEvent }[]): void {
     for (const { id, event } of events) this.tree.apply(id, event);
-    this.colours.add(this.tree);
+    this.colours.add(this.tree, this.coloursFrom);
     if (this.phase === 'starting') this.phase = 'running';
     if (this.tree.damaged) this.#repair();
     else if (this.tree.outcome !== null) this.#done();

@@ -16,6 +16,7 @@ export class SavedTree implements Shown {
   readonly refused = false;
   readonly error: string | null;
   readonly colours = new AnswerColours();
+  readonly coloursFrom = 'first';
   readonly reference = null;
 
   constructor(file: Json) {

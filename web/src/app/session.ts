@@ -3,6 +3,7 @@ import { AnswerColours } from '../draw/answer_colours';
 import type { Json } from '../model/json';
 import { Api, ApiError, type TreeListing } from '../net/api';
 import { namedRuns, nameRuns } from './address';
+import { kPlainMethod } from './asking';
 import { readModels, type ModelOffer } from './capabilities';
 import { Changes } from './frames';
 import { readHistory, writeHistory, type Context, type HistoryEntry } from './history';
@@ -86,11 +87,19 @@ export class Session {
     const created = Math.floor(Date.now() / 1000);
     const colours = new Map(lanes.map(({ question }) => [question, new AnswerColours()]));
     let waiting = lanes.length;
+    const main = mainMethod(lanes);
     const runs: Run[] = lanes.map(({ question, method, body }) => {
-      const facts = { ...context, question, method, reference, colours: colours.get(question)! };
+      const facts = {
+        ...context,
+        question,
+        method,
+        reference,
+        colours: colours.get(question)!,
+        coloursFrom: method === main ? ('first' as const) : ('last' as const),
+      };
       const run = Run.start(this.api, facts, body, () => {
         this.#keep(run);
-        if (--waiting === 0) this.#remember({ ...context, created, reference, lanes: runs.map(entryOf) });
+        if (--waiting === 0) this.#remember({ ...context, created, reference, lanes: runs.map(entryOf), colours: {} });
         if (this.lanes === runs) this.#name();
       });
       run.changes.subscribe(() => this.#noticed(run));
@@ -102,12 +111,13 @@ export class Session {
   open(ids: string[], focus: string | null = null): void {
     const entry = this.history.find(({ lanes }) => lanes.some(({ id }) => id === ids[0]));
     const colours = new Map<string, AnswerColours>();
+    const main = mainMethod(entry?.lanes ?? []);
     const runs = ids.map((id) => {
       const known = this.#runs.get(id);
       if (known !== undefined) return known;
       const lane = entry?.lanes.find((candidate) => candidate.id === id);
       const question = lane?.question ?? '';
-      if (!colours.has(question)) colours.set(question, new AnswerColours());
+      if (!colours.has(question)) colours.set(question, new AnswerColours(entry?.colours[question]));
       const run = Run.open(this.api, id, {
         question,
         method: lane?.method ?? '',
@@ -115,6 +125,7 @@ export class Session {
         turns: entry?.turns ?? [],
         reference: entry?.reference ?? null,
         colours: colours.get(question)!,
+        coloursFrom: lane === undefined || lane.method === main ? 'first' : 'last',
       });
       run.changes.subscribe(() => this.#noticed(run));
       return run;
@@ -194,11 +205,13 @@ export class Session {
   #noticed(run: Run): void {
     if (!run.connected && run.active && this.server === 'there') this.#setServer('gone');
     if (run.connected && run.tree.lastEventId >= 0 && run.active && this.server === 'gone') this.#setServer('there');
-    const lane = this.history.flatMap(({ lanes }) => lanes).find(({ id }) => id === run.id);
+    const entry = this.history.find(({ lanes }) => lanes.some(({ id }) => id === run.id));
+    const lane = entry?.lanes.find(({ id }) => id === run.id);
     const { state, answer } = entryOf(run);
     if (lane === undefined || run.active || lane.state === state) return;
     lane.state = state;
     lane.answer = answer;
+    entry!.colours[lane.question] = run.colours.slots;
     writeHistory(localStorage, this.history);
     this.changes.notify();
   }
@@ -235,6 +248,11 @@ export class Session {
       this.#setServer(error instanceof ApiError && error.status !== 0 ? 'there' : 'gone');
     }
   }
+}
+
+/** Whose tree it is about: plain decoding only stands beside it. */
+function mainMethod(lanes: { method: string }[]): string {
+  return (lanes.find(({ method }) => method !== kPlainMethod) ?? lanes[0])?.method ?? '';
 }
 
 function entryOf(run: Run) {

@@ -17,6 +17,8 @@ export interface Shown {
   readonly refused: boolean; // failed before anything grew
   readonly error: string | null;
   readonly colours: AnswerColours;
+  /** Which end of them its answers take: 'last' for what only stands beside another run. */
+  readonly coloursFrom: 'first' | 'last';
   readonly reference: string | null; // the right answer, where it is known
 }
 

@@ -36,21 +36,35 @@ export const kOtherAnswer: AnswerColour = {
 export const kRightSign = '✓';
 export const kWrongSign = '✗';
 
-/** Gives answers their colours in the order in which they are first seen, and never takes one back. */
+/**
+ * Gives answers their colours in the order in which they are first seen, and never takes one back. What stands beside a
+ * tree for comparison takes its colours from the other end: the tree keeps those that it has alone.
+ */
 export class AnswerColours {
-  readonly #seen: string[] = [];
+  readonly #seen: (string | null)[];
 
-  of(answer: string | null): AnswerColour {
+  /** `seen`: what `slots` gave before. */
+  constructor(seen: (string | null)[] = []) {
+    this.#seen = kAnswerColours.map((_, i) => seen[i] ?? null);
+  }
+
+  /** The answers that have colours, in the order of the colours. */
+  get slots(): (string | null)[] {
+    return [...this.#seen];
+  }
+
+  of(answer: string | null, from: 'first' | 'last' = 'first'): AnswerColour {
     if (answer === null || answer === '') return kOtherAnswer;
     const known = this.#seen.indexOf(answer);
     if (known >= 0) return kAnswerColours[known]!;
-    if (this.#seen.length === kAnswerColours.length) return kOtherAnswer;
-    this.#seen.push(answer);
-    return kAnswerColours[this.#seen.length - 1]!;
+    const free = from === 'first' ? this.#seen.indexOf(null) : this.#seen.lastIndexOf(null);
+    if (free < 0) return kOtherAnswer;
+    this.#seen[free] = answer;
+    return kAnswerColours[free]!;
   }
 
   /** Those of a tree, in the order in which its trajectories finished. */
-  add(tree: Tree): void {
-    for (const leaf of tree.finishedLeaves) this.of(leaf.ending?.answer ?? null);
+  add(tree: Tree, from: 'first' | 'last' = 'first'): void {
+    for (const leaf of tree.finishedLeaves) this.of(leaf.ending?.answer ?? null, from);
   }
 }

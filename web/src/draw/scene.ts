@@ -27,7 +27,7 @@ export interface Scene {
   view: View;
   size: Size;
   theme: Theme;
-  colours: AnswerColours;
+  colours: AnswerColours; // all answers of the tree have theirs
   winnerPath: ReadonlySet<Segment>;
   chosen: ReadonlySet<Segment>; // the path that is being read
   other: ReadonlySet<Segment>; // the path it is compared with
@@ -79,7 +79,6 @@ function strokeOf(segment: Segment, scene: Pick<Scene, 'theme' | 'colours'>): St
 
 export function drawTree(pen: Pen, scene: Scene): void {
   const { size } = scene;
-  scene.colours.add(scene.tree);
   const seen: [Segment, Placement][] = [];
   const kLabelRoom = 260;
   for (const segment of scene.spans.keys()) {
@@ -134,7 +133,8 @@ function ticksOf({ view, size, measure }: Scene): { token: number; x: number }[]
   const step = Math.max(1, [1, 2, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= wanted)!);
   const first = Math.max(0, Math.ceil(-view.tx / view.sx / step) * step);
   const ticks = [];
-  for (let token = first; view.tx + token * view.sx <= size.width; token += step) {
+  const cut = 16; // pixels: half of a label
+  for (let token = first; view.tx + token * view.sx <= size.width - cut; token += step) {
     ticks.push({ token, x: view.tx + token * view.sx });
   }
   return ticks;
@@ -206,6 +206,7 @@ function drawLeaf(pen: Pen, scene: Scene, leaf: Segment, at: Placement, room: La
     const radius = leaf.state === 'live' ? small * (0.55 + 0.25 * pulse) : small;
     pen.glyph(glyphOf(leaf.state), at.x1, at.y, radius, colour, leaf.state === 'live' ? colour : theme.paper);
   }
+  room.take({ x0: at.x1 - small - 2, x1: at.x1 + small + 2, y0: at.y - small, y1: at.y + small });
   if (view.sy < kRowForLeaves) return;
   const labelSize = view.sy < 13 ? 9.5 : 12;
   const [y, top] = [at.y + 4, at.y - labelSize + 4];

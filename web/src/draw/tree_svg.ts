@@ -12,6 +12,7 @@ const kMargins = { left: 24, right: 230, top: 34, bottom: 18 };
 
 /** The whole tree as an SVG file, to scale. */
 export function treeSvg(tree: Tree, theme: Theme, colours: AnswerColours): string {
+  colours.add(tree);
   const rows = layoutRows(tree);
   const spans = layoutSpans(tree, 'tokens');
   const size = {

@@ -4,11 +4,12 @@
  */
 import { h, type ComponentChildren } from 'preact';
 import MarkdownIt, { type BlockState, type InlineState, type Token } from 'markdown-it';
+import { printable } from '../model/printable';
 import { mathOf } from './math';
 import { formulaAt } from './math_rules';
 
 /** Longer texts are shown as they are written: nobody waits for a page that reads a novel. */
-export const kLongestText = 30000; // characters
+export const kLongestText = 20000; // characters
 const kMostFormulas = 300;
 
 const markdown = new MarkdownIt('default', { html: false, linkify: false, breaks: true, maxNesting: 40 });
@@ -82,7 +83,8 @@ function element({ tag, properties, children }: Open): ComponentChildren {
 function leaf(token: Token, formulas: { left: number }): ComponentChildren {
   switch (token.type) {
     case 'text':
-      return token.content;
+    case 'text_special': // an entity may name a character that acts on the text around it
+      return printable(token.content);
     case 'code_inline':
       return h('code', {}, token.content);
     case 'fence':
@@ -102,7 +104,7 @@ function leaf(token: Token, formulas: { left: number }): ComponentChildren {
       return display ? h('div', { class: 'rich-formula' }, shown) : shown;
     }
     default:
-      return token.content;
+      return printable(token.content);
   }
 }
 

@@ -39,6 +39,6 @@ export function Verdict({ answer, reference }: { answer: string | null; referenc
 
 /** The colour of an answer of `run`, those that finished before it first. */
 export function answerColour(run: Shown, answer: string | null): AnswerColour {
-  run.colours.add(run.tree);
-  return run.colours.of(answer);
+  run.colours.add(run.tree, run.coloursFrom);
+  return run.colours.of(answer, run.coloursFrom);
 }

@@ -119,7 +119,7 @@ function Rows({ group: { answer, leaves }, run, leaf, other, onRead, onCompare }
             </td>
             <td class="number">{formatCount(leafLength(entry))}</td>
             <td class="number">{Number.isFinite(mean) ? formatProbability(mean) : ''}</td>
-            <td class="tail">{`…${textTail(entry, 60)}`}</td>
+            <td class="tail">{`…${textTail(entry, 34)}`}</td>
           </tr>
         );
       })}
