@@ -73,10 +73,13 @@ function propertiesOf(token: Token): Record<string, unknown> {
   return align === undefined ? {} : { class: `align-${align}` };
 }
 
+/** What may be wider than the page is moved by keyboard, too. */
+const kScrolls = (name: string) => ({ tabIndex: 0, role: 'group', 'aria-label': name });
+
 /** The page has headings of its own: those of a text are paragraphs that look like some. */
 function element({ tag, properties, children }: Open): ComponentChildren {
   if (/^h[1-6]$/.test(tag)) return h('p', { class: 'rich-heading' }, ...children);
-  if (tag === 'table') return h('div', { class: 'rich-table' }, h('table', {}, ...children));
+  if (tag === 'table') return h('div', { class: 'rich-table', ...kScrolls('Table') }, h('table', {}, ...children));
   return h(tag, properties, ...children);
 }
 
@@ -89,7 +92,7 @@ function leaf(token: Token, formulas: { left: number }): ComponentChildren {
       return h('code', {}, token.content);
     case 'fence':
     case 'code_block':
-      return h('pre', {}, h('code', {}, token.content.replace(/\n$/, '')));
+      return h('pre', kScrolls('Code'), h('code', {}, token.content.replace(/\n$/, '')));
     case 'hr':
     case 'hardbreak':
     case 'softbreak':
@@ -101,7 +104,7 @@ function leaf(token: Token, formulas: { left: number }): ComponentChildren {
       const { tex, display } = token.meta as { tex: string; display: boolean };
       const math = formulas.left-- > 0 ? mathOf(tex, display) : null;
       const shown = math ?? token.content;
-      return display ? h('div', { class: 'rich-formula' }, shown) : shown;
+      return display ? h('div', { class: 'rich-formula', ...kScrolls('Formula') }, shown) : shown;
     }
     default:
       return printable(token.content);

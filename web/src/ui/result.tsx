@@ -7,6 +7,7 @@ import { Progress } from './progress';
 import { AnswerText } from './rich_text';
 
 const kMostAnswers = 4;
+const kLongAnswer = 60; // characters
 
 /** The answer, who voted for it, and what it took. */
 export function Result({ run, children }: { run: Shown; children?: preact.ComponentChildren }) {
@@ -66,7 +67,10 @@ export function Outcome({ run }: { run: Shown }) {
       <div class="verdict">
         <div class="answer">
           <span class="label">{undecided ? (leading === null ? 'Thinking' : 'Leading') : 'Answer'}</span>
-          <output class="value">
+          <output
+            class={`value ${(answer?.length ?? 0) > kLongAnswer ? 'long' : ''}`}
+            tabIndex={(answer?.length ?? 0) > kLongAnswer ? 0 : undefined}
+          >
             {answer === null ? (
               undecided ? (
                 '…'
