@@ -1,5 +1,6 @@
 import { defineConfig } from 'vite';
 import { syntheticTree } from './dev/synthetic.mjs';
+import { alias } from './scripts/alias.mjs';
 import { licenceTexts } from './scripts/licences.mjs';
 
 /** The licences of the libraries in the page: /licenses.txt. */
@@ -43,5 +44,6 @@ export default defineConfig({
     host: '127.0.0.1', // a bare machine may not know the name localhost
     proxy: { '^/(v1|health)': { target: server, changeOrigin: true, headers: { origin: server } } },
   },
-  test: { include: ['test/**/*.test.ts'] },
+  resolve: { alias },
+  test: { include: ['test/**/*.test.ts'], server: { deps: { inline: ['markdown-it'] } } },
 });

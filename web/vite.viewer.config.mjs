@@ -1,6 +1,7 @@
 /** The viewer in the files of `dts tree --format html`: one page with its script and its style inside. */
 import { createHash } from 'node:crypto';
 import { defineConfig } from 'vite';
+import { alias } from './scripts/alias.mjs';
 import { licenceTexts } from './scripts/licences.mjs';
 
 /** A source of a Content-Security-Policy: this text and no other. */
@@ -22,7 +23,9 @@ function singleFile() {
       };
       const [code, style] = [take('.js'), take('.css')];
       const licences = licenceTexts(this.getModuleIds()).replaceAll('*/', '* /');
-      const script = `/*\n${licences}*/\n${code}`;
+      // In literals, which is where these can stand, other spellings mean the same.
+      const spelled = code.replace(/<!--/g, '<\\x21--').replace(/<\/(?=script)/gi, '<\\/');
+      const script = `/*\n${licences}*/\n${spelled}`;
       // Either would end its element, or the way its text is read, before its end.
       if (/<\/script|<!--/i.test(script) || /<\/style/i.test(style)) this.error('the page cannot hold its own script');
       const policy = `default-src 'none'; script-src ${hashOf(script)}; style-src ${hashOf(style)}`;
@@ -43,10 +46,12 @@ function singleFile() {
 
 export default defineConfig({
   plugins: [singleFile()],
+  resolve: { alias },
+  esbuild: { charset: 'ascii' }, // no control character as it is, in a page that is a file
   build: {
     target: 'es2022',
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    rollupOptions: { input: 'viewer.html' },
+    rollupOptions: { input: 'viewer.html', output: { inlineDynamicImports: true } },
   },
 });

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sched.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -114,6 +115,13 @@ int usable_cores() {
   const double quota = cpu_quota_under("");
   if (std::isfinite(quota)) cores = std::min(cores, static_cast<int>(std::ceil(quota)));
   return std::max(cores, 1);
+}
+
+std::int64_t resident_memory() {
+  std::ifstream file("/proc/self/statm");  // pages: all of its address space, and those in memory
+  std::int64_t space = 0;
+  std::int64_t resident = 0;
+  return file >> space >> resident ? resident * sysconf(_SC_PAGESIZE) : 0;
 }
 
 }  // namespace dts

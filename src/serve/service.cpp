@@ -148,8 +148,11 @@ Service::Routed Service::route(const HttpRequest& request, Handled& handled) {
   }
   if (path == kTrees) {
     handled.route = "trees";
-    require_method(request, {"GET"});
-    return trees(caller);
+    require_method(request, {"GET", "POST"});
+    if (request.method != "POST") return trees(caller);
+    require_json(request);
+    handled.id = new_id("chatcmpl-");
+    return start_tree(request, caller, handled.id);
   }
   if (path.starts_with(std::string(kTrees) + "/")) {
     return tree(request, caller, percent_decoded(path.substr(kTrees.size() + 1)), handled);

@@ -96,6 +96,8 @@ class Service {
   // Refuses whoever has no chance, before its body is looked at.
   void check_chance(const Caller& caller) const;
   Routed complete(const HttpRequest& request, const Caller& caller, CompletionKind kind, const std::string& id);
+  // A chat whose run goes on when its client has gone: it is looked up by its id.
+  Routed start_tree(const HttpRequest& request, const Caller& caller, const std::string& id);
   // A body of OpenAI's completions, twice: with its keys in order, too.
   Routed complete_body(const nlohmann::json& json, const nlohmann::ordered_json& ordered, const Caller& caller,
                        CompletionKind kind, CompletionFormat format);

@@ -57,6 +57,23 @@ std::size_t prompt_bytes(const CompletionRequest& request) {
   return bytes + std::get<std::string>(request.text).size();
 }
 
+// Runs that nobody waits for: what can be had of them is at /v1/trees.
+std::unique_ptr<Reply> started_reply(const std::vector<std::shared_ptr<Run>>& runs) {
+  Json json;
+  json["id"] = runs.front()->title().id;
+  json["object"] = "tree";
+  json["created"] = runs.front()->title().created;
+  json["ids"] = Json::array();
+  for (const auto& run : runs) {
+    run->forget_shown_tokens();
+    json["ids"].push_back(run->title().id);
+  }
+  HttpResponse response;
+  response.status = 202;
+  response.body = json.dump();
+  return std::make_unique<ReadyReply>(std::move(response));
+}
+
 const char* prompt_field(const CompletionRequest& request) {
   return request.kind == CompletionKind::kChat ? "messages" : "prompt";
 }
@@ -276,6 +293,16 @@ Service::Routed Service::complete(const HttpRequest& request, const Caller& call
                        std::move(format));
 }
 
+Service::Routed Service::start_tree(const HttpRequest& request, const Caller& caller, const std::string& id) {
+  check_chance(caller);
+  const nlohmann::json json = parse_body(request.body, options_.limits);
+  CompletionFormat format;
+  format.dialect = CompletionFormat::Dialect::kTree;
+  format.title.id = id;
+  return complete_body(json, nlohmann::ordered_json::parse(request.body), caller, CompletionKind::kChat,
+                       std::move(format));
+}
+
 Service::Routed Service::complete_body(const nlohmann::json& json, const nlohmann::ordered_json& ordered,
                                        const Caller& caller, CompletionKind kind, CompletionFormat format) {
   std::string model = options_.model.id;
@@ -345,6 +372,7 @@ Service::Routed Service::begin(const CompletionRequest& asked, CompletionFormat 
     throw;
   }
   if (options_.log_prompts) spdlog::info("{} asks: {}", id, text::one_line(runs.front()->title().question));
+  if (format.dialect == CompletionFormat::Dialect::kTree) return started_reply(runs);
   auto owned = std::make_unique<CompletionRuns>(std::move(runs), [this](const Run& run) { cancel(run); });
   using Dialect = CompletionFormat::Dialect;
   if (format.dialect == Dialect::kResponses) {

@@ -38,10 +38,14 @@ async function ask(page, question = kQuestion) {
   await page.getByRole('button', { name: 'Ask', exact: true }).click();
 }
 
+/** The method's numbers are folded away. */
+const numbers = (page) => page.getByText('How widely it searches').click();
+
 /** Branches everywhere and stops nowhere: takes a while. */
 async function askAtLength(page) {
   await ready(page);
   await page.getByLabel('Question', { exact: true }).fill(kQuestion);
+  await numbers(page);
   await page.getByLabel('Varentropy ≥', { exact: true }).fill('0');
   await page.getByLabel('Entropy ≤', { exact: true }).fill('100');
   await page.getByLabel('Votes', { exact: true }).fill('1000');
@@ -60,12 +64,13 @@ describe('a question', () => {
     assert.equal(await page.locator('.answer .value').textContent(), tree.answer);
     const votes = await page.locator('.vote-count').allTextContents();
     assert.deepEqual(
-      votes.map(Number),
+      votes.map((text) => Number.parseInt(text, 10)),
       tree.votes.map((vote) => vote.votes),
     );
     await page.waitForFunction((n) => document.querySelectorAll('[role=treeitem]').length === n, tree.segments.length);
     const winner = tree.segments[tree.finished[tree.winner].leaf];
     const tail = winner.text.slice(winner.text.indexOf('</think>') + 8).trim();
+    await page.getByLabel('Format the answer').uncheck();
     assert.equal((await page.locator('.part.answer .text-block').textContent()).trim(), tail);
     const decided = await page.locator('.decided').count();
     let depth = 0;
@@ -120,9 +125,10 @@ describe('a question', () => {
   it('can be asked with other methods and numbers', async () => {
     const page = await openPage(browser, server.url);
     await ready(page);
-    await page.getByLabel('Method').selectOption('self-consistency');
+    await page.getByLabel('Method', { exact: true }).selectOption('self-consistency');
+    await numbers(page);
     await page.getByLabel('Votes', { exact: true }).fill('3');
-    await page.getByText('Sampling and seed').click();
+    await page.getByText('Chance, length and seed').click();
     await page.getByLabel('Seed', { exact: true }).fill('7');
     await ask(page);
     await ended(page);
@@ -262,7 +268,8 @@ describe('refusals', () => {
   it('are told in the words of the server', async () => {
     const page = await openPage(browser, server.url, { expected: [/400/] });
     await ready(page);
-    await page.getByLabel('Method').selectOption('short-m@k');
+    await page.getByLabel('Method', { exact: true }).selectOption('short-m@k');
+    await numbers(page);
     await page.getByLabel('Samples', { exact: true }).fill('2');
     await ask(page);
     await page.locator('.error').waitFor();
@@ -280,6 +287,7 @@ describe('refusals', () => {
       assert.equal(await field.getAttribute('min'), String(option.least), option.name);
       assert.equal(await field.getAttribute('max'), option.most === null ? null : String(option.most), option.name);
     }
+    await numbers(page);
     await page.getByLabel('Branches', { exact: true }).fill('100000');
     await ask(page);
     assert.equal(await page.locator('input:invalid').count(), 1);
@@ -288,7 +296,7 @@ describe('refusals', () => {
 
   it('of a busy server say when to try again', async () => {
     const page = await openPage(browser, server.url, { expected: [/429/] });
-    await page.route('**/v1/chat/completions', (route) =>
+    await page.route('**/v1/trees', (route) =>
       route.fulfill({
         status: 429,
         headers: { 'Retry-After': '3' },
@@ -447,7 +455,9 @@ describe('without a mouse', () => {
   it('everything can be reached', async () => {
     const page = await openPage(browser, server.url);
     await ready(page);
-    await page.keyboard.press('Tab');
+    for (let i = 0; i < 3 && (await page.evaluate(() => document.activeElement.tagName)) !== 'TEXTAREA'; ++i) {
+      await page.keyboard.press('Tab');
+    }
     assert.equal(await page.evaluate(() => document.activeElement.tagName), 'TEXTAREA');
     await page.keyboard.type(kQuestion);
     await page.keyboard.press('Control+Enter');
@@ -541,7 +551,7 @@ describe('on a phone', () => {
   it('nothing is wider than the screen', async () => {
     const page = await openPage(browser, server.url, phone);
     assert.equal(await pageWidth(page), 375);
-    await page.getByText('Its numbers').click();
+    await page.getByText('How widely it searches').click();
     assert.equal(await pageWidth(page), 375);
     await ask(page);
     await ended(page);

@@ -112,10 +112,10 @@ export async function savedBy(page, name) {
 /** How wide everything is, in pixels. */
 export const pageWidth = (page) => page.evaluate(() => document.scrollingElement.scrollWidth);
 
-/** Waits until finished branches are on the canvas: something in their colour. */
+/** Waits until finished branches are on the canvas: something in the first answer's colour. */
 export const finishedDrawn = (page) =>
   page.waitForFunction(() => {
-    const colour = getComputedStyle(document.documentElement).getPropertyValue('--finished').trim();
+    const colour = getComputedStyle(document.documentElement).getPropertyValue('--answer-blue').trim();
     const wanted = [1, 3, 5].map((at) => parseInt(colour.slice(at, at + 2), 16));
     const canvas = document.querySelector('.canvas-box canvas');
     const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);

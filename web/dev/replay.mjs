@@ -77,18 +77,18 @@ function refuse(response, status, message) {
   sendJson(response, status, { error: { message, type: 'invalid_request_error' } });
 }
 
-/** Streams `run` from event `after` on; `each(text)` turns an event into what is sent, `end` is sent last. */
-function stream(response, run, after, each, end = '') {
+/** Streams `run` from event `after` on. */
+function stream(response, run, after) {
   response.writeHead(200, { 'Content-Type': 'text/event-stream', 'X-Request-Id': run.id });
   const finish = () => {
-    response.end(end);
+    response.end();
     run.listeners.delete(listener);
   };
   const listener = (text) => {
-    response.write(each(text));
+    response.write(text);
     if (run.state !== 'running' || text.includes('event: done')) finish();
   };
-  for (const text of run.sent.slice(after)) response.write(each(text));
+  for (const text of run.sent.slice(after)) response.write(text);
   if (run.state !== 'running') return finish();
   run.listeners.add(listener);
   response.on('close', () => run.listeners.delete(listener));
@@ -107,6 +107,12 @@ async function route(request, response) {
     return sendJson(response, 200, { object: 'list', data });
   }
   if (path === '/health') return sendJson(response, 200, { status: 'ok' });
+  if (path === '/v1/trees' && request.method === 'POST') {
+    let body = '';
+    for await (const chunk of request) body += chunk;
+    const { id } = start(JSON.parse(body).messages.at(-1).content);
+    return sendJson(response, 202, { id, object: 'tree', ids: [id] });
+  }
   if (path === '/v1/trees') {
     const data = [...runs.values()].reverse().map(({ id, created, tree, state }) => ({
       id,
@@ -119,13 +125,6 @@ async function route(request, response) {
     }));
     return sendJson(response, 200, { data });
   }
-  if (path === '/v1/chat/completions' && request.method === 'POST') {
-    let body = '';
-    for await (const chunk of request) body += chunk;
-    const run = start(JSON.parse(body).messages.at(-1).content);
-    response.on('close', () => run.cancel());
-    return stream(response, run, 0, () => `: ${run.state}\n\n`, 'data: [DONE]\n\n');
-  }
   if (of !== null) {
     const run = runs.get(decodeURIComponent(of[1]));
     if (run === undefined) return refuse(response, 404, `There is no tree '${of[1]}'.`);
@@ -133,8 +132,7 @@ async function route(request, response) {
       run.cancel();
       return sendJson(response, 200, { id: run.id, cancelled: true });
     }
-    if (of[2] === '/events')
-      return stream(response, run, Number(request.headers['last-event-id'] ?? 0), (text) => text);
+    if (of[2] === '/events') return stream(response, run, Number(request.headers['last-event-id'] ?? 0));
     return sendJson(response, 200, { ...run.tree, id: run.id });
   }
   if (values.page !== undefined) {

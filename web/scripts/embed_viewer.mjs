@@ -8,9 +8,10 @@ const places = parts.filter((_, i) => i % 2 === 1);
 if (places.join() !== '{{title}},{{content}},{{tree}}') {
   throw new Error(`${input} has the places ${places.join()}: it should have {{title}},{{content}},{{tree}}`);
 }
-const [beforeTitle, beforeContent, beforeTree, end] = parts
+const [kBeforeTitle, kBeforeContent, kBeforeTree, kEnd] = parts
   .filter((_, i) => i % 2 === 0)
   .map((text) => Buffer.from(text));
+const texts = { kBeforeTitle, kBeforeContent, kBeforeTree, kEnd };
 
 writeFileSync(
   output,
@@ -20,15 +21,15 @@ writeFileSync(
 namespace dts::draw {
 namespace {
 
+// With their lengths: a compiler that counts them gives up on pages as long as these.
+${Object.entries(texts)
+  .map(([name, bytes]) => `constexpr char ${name}[] =\n${literal(bytes)};\n`)
+  .join('')}
 constexpr ViewerPage kPage = {
-    .before_title =
-${literal(beforeTitle)},
-    .before_content =
-${literal(beforeContent)},
-    .before_tree =
-${literal(beforeTree)},
-    .end =
-${literal(end)}};
+    .before_title = {kBeforeTitle, sizeof kBeforeTitle - 1},
+    .before_content = {kBeforeContent, sizeof kBeforeContent - 1},
+    .before_tree = {kBeforeTree, sizeof kBeforeTree - 1},
+    .end = {kEnd, sizeof kEnd - 1}};
 
 }  // namespace
 

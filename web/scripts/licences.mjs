@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 
 /** The licences of the libraries that the modules `ids` belong to, as their authors ask. @param {Iterable<string>} ids */
 export function licenceTexts(ids) {
@@ -11,7 +11,9 @@ export function licenceTexts(ids) {
   const named = new Map();
   for (const name of [...packages].sort()) {
     const { version } = JSON.parse(readFileSync(`node_modules/${name}/package.json`, 'utf8'));
-    const text = readFileSync(`node_modules/${name}/LICENSE`, 'utf8').trim();
+    const file = readdirSync(`node_modules/${name}`).find((entry) => /^licen[cs]e/i.test(entry));
+    if (file === undefined) throw new Error(`${name} has no licence`);
+    const text = readFileSync(`node_modules/${name}/${file}`, 'utf8').trim();
     named.set(text, [...(named.get(text) ?? []), `${name} ${version}`]);
   }
   const texts = [...named].map(([text, names]) => `${names.join('\n')}\n\n${text}\n`);

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { AnswerColours } from '../src/draw/answer_colours';
 import { hitTest } from '../src/draw/hit';
 import { placeSegment } from '../src/draw/scene';
 import { escapeXml } from '../src/draw/svg_pen';
@@ -25,6 +26,7 @@ const theme: Theme = {
   sans: '"A", sans-serif',
   mono: 'monospace',
   state,
+  answer: ({ light }) => light,
 };
 
 describe('pointing', () => {
@@ -61,7 +63,7 @@ describe('the SVG file', () => {
     }
     file.question = evil;
     for (const trace of file.finished) trace.answer = evil;
-    const svg = treeSvg(treeFromFile(file), theme);
+    const svg = treeSvg(treeFromFile(file), theme, new AnswerColours());
     expect(svg).not.toContain('<script');
     expect(svg).not.toContain('\u0000');
     expect(svg.match(/<svg/g)).toHaveLength(1);

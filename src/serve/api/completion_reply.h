@@ -36,7 +36,13 @@ class CompletionRuns {
 
 // How a reply is written.
 struct CompletionFormat {
-  enum class Dialect { kOpenAi, kResponses, kOllamaChat, kOllamaGenerate };
+  enum class Dialect {
+    kOpenAi,
+    kResponses,
+    kOllamaChat,
+    kOllamaGenerate,
+    kTree,  // no completion: the run's id at once, and the run belongs to nobody's connection
+  };
 
   Dialect dialect = Dialect::kOpenAi;
   Json asked = {};  // kResponses: the request, of which replies repeat some

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/machine.h"
 #include "core/words.h"
 #include "dts/text_search.h"
 #include "serve/api/votes_json.h"
@@ -59,6 +60,7 @@ void TreeEvents::open(const RunTitle& title, bool opens_thinking) {
 }
 
 void TreeEvents::prefilled(const JobProgress& progress) {
+  begun_ = std::chrono::steady_clock::now();
   log_.append("prefill", fmt::format(R"({{"done":{},"total":{}}})", progress.prefilled, progress.prompt));
 }
 
@@ -130,8 +132,11 @@ void TreeEvents::tell_growth() {
     if (!part.empty()) segments += (segments.empty() ? "" : ",") + part;
   }
   if (segments.empty()) return;
-  log_.append("grow", fmt::format(R"({{"step":{},"live":{},"finished":{},"segments":[{}]}})", search_.step(),
-                                  search_.live(), search_.finished().size(), segments));
+  const std::chrono::duration<double> spent = last_growth_ - begun_.value_or(last_growth_);
+  log_.append("grow",
+              fmt::format(R"({{"step":{},"live":{},"finished":{},"seconds":{:.3f},"memory":{},"segments":[{}]}})",
+                          search_.step(), search_.live(), search_.finished().size(), spent.count(), resident_memory(),
+                          segments));
 }
 
 std::string TreeEvents::growth_of(SegmentId id) {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -61,6 +62,7 @@ class TreeEvents {
   std::size_t roots_told_ = 0;
   std::size_t finished_told_ = 0;
   std::chrono::steady_clock::time_point last_growth_;
+  std::optional<std::chrono::steady_clock::time_point> begun_;  // when the first token was being made
 };
 
 }  // namespace dts::serve

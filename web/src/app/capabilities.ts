@@ -1,5 +1,6 @@
 /** What the server offers: GET /v1/models and its `dts` extension. */
 import { asArray, asNumber, asObject, asString, type Json } from '../model/json';
+import { kExamples, kNanoExamples, type Example } from './examples';
 
 export interface MethodOffer {
   name: string;
@@ -27,22 +28,8 @@ export interface ModelOffer {
   methods: MethodOffer[];
   options: OptionOffer[];
   defaultMethod: string;
-  examples: string[];
+  examples: Example[];
 }
-
-const kExamples = [
-  'How many positive whole numbers below 100 are divisible by 3 or by 5?',
-  'A train travels 60 km at 40 km/h and then 60 km at 60 km/h. What is its average speed?',
-  'Anna is twice as old as Ben was when Anna was as old as Ben is now. Together they are 63. How old is Anna?',
-];
-
-/** The built-in model knows three kinds of problems and no others. */
-const kNanoExamples = [
-  'Mara has 87 plates. Nora has 26 fewer plates than Mara. Ella has 37 fewer plates than Nora. Theo has 3 times as many plates as Ella. How many plates do they have together?',
-  'A maze has doors from 49 to 72 or 14, from 14 to 71 or 53 and from 71 to 17 or 25. Start in room 49 and reach room 25. What is the sum of the rooms on the way?',
-  'Find the value of 57 x 5 - 67 - 29 x 3 + 26.',
-  'Noah has 70 boxes. Noah has 15 more boxes than Leo. Uma has 39 more boxes than Leo. Uma has 45 more boxes than Ada. How many boxes do they have in total?',
-];
 
 function readMethods(value: unknown): MethodOffer[] {
   const offers = asArray(value).map((entry): MethodOffer => {

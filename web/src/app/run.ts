@@ -1,17 +1,33 @@
 /**
- * One question: asked, followed to its end, cancelled. A browser has six connections to a server: a run that is not
- * shown does not follow its tree, and one of this page keeps only the connection that it is computed for.
+ * One question: asked, followed to its end, cancelled. The server computes it whether anybody looks or not; a run that
+ * is not shown does not follow its tree.
  */
-import { Tree } from '../model/tree';
+import { AnswerColours } from '../draw/answer_colours';
+import { textRuns } from '../model/branch_text';
+import { pathTo, Tree } from '../model/tree';
 import { treeFromFile } from '../model/tree_file';
 import type { TreeEvent } from '../model/events';
 import type { Json } from '../model/json';
 import { ApiError, type Api } from '../net/api';
-import { followTree, readCompletion } from '../net/follow';
+import { followTree } from '../net/follow';
+import { FollowPool } from '../net/follow_pool';
 import { Changes } from './frames';
+import type { Context } from './history';
 import { failureOf, type Phase, type Shown } from './shown';
 
 let serial = 0;
+
+/** Two of the browser's six connections are left for everything else. */
+const pool = new FollowPool(4);
+
+/** What is known of a question beside its tree. */
+export interface RunFacts extends Context {
+  question: string; // until the server repeats it
+  method: string;
+  reference: string | null;
+  colours: AnswerColours; // those of the runs it stands beside
+  coloursFrom: 'first' | 'last';
+}
 
 export class Run implements Shown {
   readonly serial = ++serial;
@@ -29,27 +45,42 @@ export class Run implements Shown {
 
   private constructor(
     private readonly api: Api,
-    readonly asked: string, // the question, until the server repeats it
-    readonly own: boolean, // computed for this page
+    readonly facts: RunFacts,
   ) {}
 
   /** Asks. Never throws: what goes wrong is in `error`. */
-  static start(api: Api, question: string, body: Json, onId: (id: string) => void): Run {
-    const run = new Run(api, question, true);
+  static start(api: Api, facts: RunFacts, body: Json, onId: () => void): Run {
+    const run = new Run(api, facts);
     void run.#ask(body, onId);
     return run;
   }
 
   /** A run that the server knows already. */
-  static open(api: Api, id: string, question: string): Run {
-    const run = new Run(api, question, false);
+  static open(api: Api, id: string, facts: RunFacts): Run {
+    const run = new Run(api, facts);
     run.id = id;
     void run.#follow();
     return run;
   }
 
   get question(): string {
-    return this.tree.opening?.question || this.asked;
+    return this.tree.opening?.question || this.facts.question;
+  }
+
+  get method(): string {
+    return this.tree.opening?.methodName || this.facts.method;
+  }
+
+  get colours(): AnswerColours {
+    return this.facts.colours;
+  }
+
+  get coloursFrom(): 'first' | 'last' {
+    return this.facts.coloursFrom;
+  }
+
+  get reference(): string | null {
+    return this.facts.reference;
   }
 
   get refused(): boolean {
@@ -60,6 +91,17 @@ export class Run implements Shown {
     return this.phase === 'starting' || this.phase === 'running';
   }
 
+  /** What the model says to the user, once it is done: what a next question follows on. */
+  get reply(): string {
+    const leaf = this.active ? null : this.tree.best;
+    if (leaf === null) return '';
+    return textRuns(pathTo(leaf), this.tree.opening?.opensThinking ?? false)
+      .filter(({ part }) => part === 'answer')
+      .map(({ text }) => text)
+      .join('')
+      .trim();
+  }
+
   async cancel(): Promise<void> {
     if (!this.active || this.cancelling) return;
     this.cancelling = true;
@@ -68,8 +110,9 @@ export class Run implements Shown {
     try {
       await this.api.cancel(this.id);
     } catch (error) {
-      // Whoever goes away cancels too.
-      if (this.active) this.#fail(error);
+      this.cancelling = false;
+      this.error = `It could not be cancelled. ${error instanceof Error ? error.message : ''}`;
+      this.changes.notify();
     }
   }
 
@@ -86,34 +129,34 @@ export class Run implements Shown {
     this.connected = true; // as far as anybody looks
   }
 
-  /** Stops listening, and with it the run if it is being computed for this page. */
+  /** Stops listening; the server goes on. */
   close(): void {
     this.#stop.abort();
     this.#following?.abort();
   }
 
-  async #ask(body: Json, onId: (id: string) => void): Promise<void> {
+  async #ask(body: Json, onId: () => void): Promise<void> {
     try {
-      const response = await this.api.chat(body, this.#stop.signal);
-      await readCompletion(response, (id) => {
-        if (!this.active) return;
-        this.id = id;
-        onId(id);
-        if (this.#shown) void this.#follow();
-      });
+      const id = await this.api.start(body, this.#stop.signal);
+      if (!this.active) {
+        // Cancelled before it had a name.
+        return await this.api.cancel(id);
+      }
+      this.id = id;
+      onId();
     } catch (error) {
-      if (this.id === null) return this.#fail(error);
+      return this.#fail(error);
     }
-    // Following the tree tells how it ended, or goes on. It is over: that takes no time.
-    void this.#follow();
+    if (this.#shown) void this.#follow();
   }
 
   async #follow(): Promise<void> {
     if (!this.active || this.#following !== null) return;
     const following = new AbortController();
     this.#following = following;
+    const leave = await pool.enter(following.signal);
     try {
-      await followTree(this.api, this.id!, this, following.signal);
+      if (!following.signal.aborted) await followTree(this.api, this.id!, this, following.signal);
     } catch (error) {
       if (!this.active) return;
       if (error instanceof ApiError && error.status === 404) {
@@ -124,6 +167,7 @@ export class Run implements Shown {
         this.#fail(error);
       }
     } finally {
+      leave();
       if (this.#following === following) this.#following = null;
     }
   }
@@ -134,6 +178,7 @@ export class Run implements Shown {
 
   onEvents(events: { id: number; event: TreeEvent }[]): void {
     for (const { id, event } of events) this.tree.apply(id, event);
+    this.colours.add(this.tree, this.coloursFrom);
     if (this.phase === 'starting') this.phase = 'running';
     if (this.tree.damaged) this.#repair();
     else if (this.tree.outcome !== null) this.#done();

@@ -1,26 +1,24 @@
-/** What the page holds between its parts: the server, the runs of this session, the one that is shown. */
-import { asArray, asObject, asString, parseJson, type Json } from '../model/json';
+/** What the page holds between its parts: the server, what was asked, and the runs that are shown. */
+import { AnswerColours } from '../draw/answer_colours';
+import type { Json } from '../model/json';
 import { Api, ApiError, type TreeListing } from '../net/api';
+import { namedRuns, nameRuns } from './address';
+import { kPlainMethod } from './asking';
 import { readModels, type ModelOffer } from './capabilities';
 import { Changes } from './frames';
+import { readHistory, writeHistory, type Context, type HistoryEntry } from './history';
 import { Run } from './run';
 
-export interface HistoryEntry {
-  id: string;
-  question: string;
-  method: string;
-  created: number; // seconds since 1970
-  state: string; // running, done, cancelled, failed, ...
-  answer: string | null;
-}
-
-const kHistoryName = 'dts-history';
-const kMostEntries = 50;
-const kMostInMemory = 8;
+const kMostInMemory = 12;
 const kHealthMs = 10000;
 const kLookAgainMs = 2000;
-/** Of this page's own: each holds a connection, and the browser has six. */
-const kMostAtOnce = 4;
+
+/** A question to one method. */
+export interface Lane {
+  question: string;
+  method: string;
+  body: Json; // of the request
+}
 
 export class Session {
   readonly api = new Api();
@@ -29,9 +27,12 @@ export class Session {
   server: 'looking' | 'there' | 'gone' = 'looking';
   serverError: string | null = null;
   keyNeeded: 'no' | 'missing' | 'wrong' = 'no';
-  run: Run | null = null;
-  history: HistoryEntry[] = readHistory();
-  elsewhere: TreeListing[] = []; // runs of other clients
+  /** Those that stand side by side; one alone is shown in full. */
+  lanes: Run[] = [];
+  /** The one of them that is shown in full. */
+  focus: Run | null = null;
+  history: HistoryEntry[] = readHistory(localStorage);
+  elsewhere: TreeListing[] = []; // runs that were not asked from here
   readonly #runs = new Map<string, Run>(); // those in memory, the oldest first
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -42,26 +43,32 @@ export class Session {
     };
   }
 
-  /** Finds the server, and the run that the address names. */
+  /** The run that is shown in full, if one is. */
+  get run(): Run | null {
+    return this.focus ?? (this.lanes.length === 1 ? this.lanes[0]! : null);
+  }
+
+  get active(): boolean {
+    return this.lanes.some((run) => run.active);
+  }
+
+  /** Finds the server, and the runs that the address names. */
   async begin(): Promise<void> {
     await this.#look();
-    const unanswered = this.run !== null && this.run.id === null; // a question that was just asked stays in sight
+    const unanswered = this.lanes.some((run) => run.id === null && run.active); // what was just asked stays in sight
     if (!unanswered) this.openNamed();
-    void this.listElsewhere();
+    void this.list();
   }
 
-  /** The run that the address names, if it is another than the one that is shown, or that one was refused. */
+  /** The runs that the address names, if they are others than those shown, or one of these was refused. */
   openNamed(): void {
-    const id = new URLSearchParams(location.hash.slice(1)).get('run');
-    if (id === null || id === '' || (this.run?.id === id && !this.run.refused)) return;
-    if (this.#runs.get(id)?.refused === true) this.#runs.delete(id);
-    this.open(id);
-  }
-
-  /** Why no other question can be asked now, if so. */
-  get full(): string | null {
-    const active = new Set([...this.#runs.values(), this.run].filter((run) => run?.own === true && run.active));
-    return active.size < kMostAtOnce ? null : `${kMostAtOnce} questions are being answered: wait for one of them.`;
+    const { ids, focus } = namedRuns(location.hash);
+    if (ids.length === 0) return;
+    const same = ids.length === this.lanes.length && ids.every((id, i) => this.lanes[i]!.id === id);
+    if (same && !this.lanes.some((run) => run.refused))
+      return this.show(this.lanes.find(({ id }) => id === focus) ?? null);
+    for (const id of ids) if (this.#runs.get(id)?.refused === true) this.#runs.delete(id);
+    this.open(ids, focus);
   }
 
   setKey(key: string): void {
@@ -76,92 +83,150 @@ export class Session {
     this.changes.notify();
   }
 
-  ask(question: string, body: Json): Run {
+  ask(lanes: Lane[], context: Context, reference: string | null): void {
     const created = Math.floor(Date.now() / 1000);
-    const method = asString(asObject(body.dts).method);
-    const run = Run.start(this.api, question, body, (id) => {
-      this.#keep(id, run);
-      this.#remember({ id, question, method, created, state: 'running', answer: null });
-      if (this.run === run) this.#name(id);
+    const colours = new Map(lanes.map(({ question }) => [question, new AnswerColours()]));
+    let waiting = lanes.length;
+    const main = mainMethod(lanes);
+    const runs: Run[] = lanes.map(({ question, method, body }) => {
+      const facts = {
+        ...context,
+        question,
+        method,
+        reference,
+        colours: colours.get(question)!,
+        coloursFrom: method === main ? ('first' as const) : ('last' as const),
+      };
+      const run = Run.start(this.api, facts, body, () => {
+        this.#keep(run);
+        if (--waiting === 0) this.#remember({ ...context, created, reference, lanes: runs.map(entryOf), colours: {} });
+        if (this.lanes === runs) this.#name();
+      });
+      run.changes.subscribe(() => this.#noticed(run));
+      return run;
     });
-    run.changes.subscribe(() => this.#noticed(run));
-    this.#show(run);
-    return run;
+    this.#show(runs, null);
   }
 
-  open(id: string): Run {
-    const known = this.#runs.get(id);
-    const entry = this.history.find((candidate) => candidate.id === id);
-    const run = known ?? Run.open(this.api, id, entry?.question ?? '');
-    if (known === undefined) run.changes.subscribe(() => this.#noticed(run));
-    this.#keep(id, run);
-    this.#name(id);
-    this.#show(run);
-    return run;
+  open(ids: string[], focus: string | null = null): void {
+    const entry = this.history.find(({ lanes }) => lanes.some(({ id }) => id === ids[0]));
+    const colours = new Map<string, AnswerColours>();
+    const main = mainMethod(entry?.lanes ?? []);
+    const runs = ids.map((id) => {
+      const known = this.#runs.get(id);
+      if (known !== undefined) return known;
+      const lane = entry?.lanes.find((candidate) => candidate.id === id);
+      const question = lane?.question ?? '';
+      if (!colours.has(question)) colours.set(question, new AnswerColours(entry?.colours[question]));
+      const run = Run.open(this.api, id, {
+        question,
+        method: lane?.method ?? '',
+        system: entry?.system ?? '',
+        turns: entry?.turns ?? [],
+        reference: entry?.reference ?? null,
+        colours: colours.get(question)!,
+        coloursFrom: lane === undefined || lane.method === main ? 'first' : 'last',
+      });
+      run.changes.subscribe(() => this.#noticed(run));
+      return run;
+    });
+    for (const run of runs) this.#keep(run);
+    this.#show(runs, runs.find(({ id }) => id === focus) ?? null);
+    this.#name();
+  }
+
+  /** One of the lanes in full, or all of them side by side. */
+  show(run: Run | null): void {
+    this.#show(this.lanes, run);
+    this.#name();
+  }
+
+  /** Back to the examples. What runs goes on. */
+  home(): void {
+    this.#show([], null);
+    history.pushState(null, '', location.pathname);
   }
 
   forget(): void {
-    this.history = this.history.filter(({ id }) => this.#runs.get(id)?.active === true);
-    writeHistory(this.history);
+    this.history = this.history.filter(({ lanes }) => lanes.some(({ state }) => state === 'running'));
+    writeHistory(localStorage, this.history);
     this.changes.notify();
   }
 
-  async listElsewhere(): Promise<void> {
+  /** What the server has: others' runs, and how those went on that nobody looked at. */
+  async list(): Promise<void> {
     try {
-      const mine = new Set(this.history.map(({ id }) => id));
-      this.elsewhere = (await this.api.trees()).filter(({ id }) => !mine.has(id));
+      const all = await this.api.trees();
+      const mine = new Set(this.history.flatMap(({ lanes }) => lanes.map(({ id }) => id)));
+      this.elsewhere = all.filter(({ id }) => !mine.has(id));
+      const known = new Map(all.map((listing) => [listing.id, listing]));
+      for (const lane of this.history.flatMap(({ lanes }) => lanes)) {
+        const now = known.get(lane.id);
+        if (lane.state !== 'running' || now === undefined) continue;
+        if (['queued', 'prefill', 'decoding'].includes(now.state)) continue;
+        lane.state = now.state;
+        lane.answer = now.answer;
+      }
+      writeHistory(localStorage, this.history);
     } catch {
       this.elsewhere = []; // the connection's state says why
     }
     this.changes.notify();
   }
 
-  #name(id: string): void {
-    history.replaceState(null, '', `#run=${encodeURIComponent(id)}`);
+  #name(): void {
+    const ids = this.lanes.map(({ id }) => id).filter((id) => id !== null);
+    if (ids.length === 0) return;
+    history.replaceState(null, '', nameRuns(ids, this.focus?.id ?? null));
   }
 
   /** Large trees take tens of megabytes: older ones come from the server again. */
-  #keep(id: string, run: Run): void {
-    this.#runs.delete(id);
-    this.#runs.set(id, run);
+  #keep(run: Run): void {
+    if (run.id === null) return;
+    this.#runs.delete(run.id);
+    this.#runs.set(run.id, run);
     for (const [oldId, old] of this.#runs) {
       if (this.#runs.size <= kMostInMemory) break;
-      if (old === this.run || (old.own && old.active)) continue;
+      if (this.lanes.includes(old)) continue;
       old.close();
       this.#runs.delete(oldId);
     }
   }
 
-  #show(run: Run): void {
-    if (this.run !== run) this.run?.hide();
-    this.run = run;
-    run.show();
+  #show(lanes: Run[], focus: Run | null): void {
+    const shown = focus === null ? lanes : [focus];
+    for (const run of this.lanes) if (!shown.includes(run)) run.hide();
+    this.lanes = lanes;
+    this.focus = lanes.length > 1 ? focus : null;
+    for (const run of shown) run.show();
     this.changes.notify();
   }
 
   #noticed(run: Run): void {
     if (!run.connected && run.active && this.server === 'there') this.#setServer('gone');
     if (run.connected && run.tree.lastEventId >= 0 && run.active && this.server === 'gone') this.#setServer('there');
-    const entry = this.history.find(({ id }) => id === run.id);
-    const { outcome } = run.tree;
-    const state = run.phase === 'done' ? (outcome?.reason ?? 'done') : run.phase;
-    if (entry === undefined || run.active || entry.state === state) return;
-    entry.state = state;
-    entry.answer = outcome?.answer ?? null;
-    writeHistory(this.history);
+    const entry = this.history.find(({ lanes }) => lanes.some(({ id }) => id === run.id));
+    const lane = entry?.lanes.find(({ id }) => id === run.id);
+    const { state, answer } = entryOf(run);
+    if (lane === undefined || run.active || lane.state === state) return;
+    lane.state = state;
+    lane.answer = answer;
+    entry!.colours[lane.question] = run.colours.slots;
+    writeHistory(localStorage, this.history);
     this.changes.notify();
   }
 
   #remember(entry: HistoryEntry): void {
-    this.history = [entry, ...this.history.filter(({ id }) => id !== entry.id)].slice(0, kMostEntries);
-    writeHistory(this.history);
+    this.history = [entry, ...readHistory(localStorage)]; // another tab may have asked meanwhile
+    writeHistory(localStorage, this.history);
     this.changes.notify();
   }
 
   #setServer(state: 'there' | 'gone'): void {
     this.server = state;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#look(), state === 'there' ? kHealthMs : kLookAgainMs);
+    const waits = this.history.some(({ lanes }) => lanes.some((lane) => lane.state === 'running'));
+    this.#timer = setTimeout(() => void this.#look(), state === 'there' && !waits ? kHealthMs : kLookAgainMs);
     this.changes.notify();
   }
 
@@ -173,6 +238,7 @@ export class Session {
         this.models = readModels(await this.api.models());
       } else {
         await this.api.fetch('/health');
+        if (this.history.some(({ lanes }) => lanes.some(({ state }) => state === 'running'))) await this.list();
       }
       this.serverError = null;
       this.#setServer('there');
@@ -184,24 +250,14 @@ export class Session {
   }
 }
 
-function readHistory(): HistoryEntry[] {
-  return asArray(parseJson(sessionStorage.getItem(kHistoryName) ?? '')).map((value) => {
-    const entry = asObject(value);
-    return {
-      id: asString(entry.id),
-      question: asString(entry.question),
-      method: asString(entry.method),
-      created: typeof entry.created === 'number' ? entry.created : NaN,
-      state: asString(entry.state),
-      answer: typeof entry.answer === 'string' ? entry.answer : null,
-    };
-  });
+/** Whose tree it is about: plain decoding only stands beside it. */
+function mainMethod(lanes: { method: string }[]): string {
+  return (lanes.find(({ method }) => method !== kPlainMethod) ?? lanes[0])?.method ?? '';
 }
 
-function writeHistory(entries: HistoryEntry[]): void {
-  try {
-    sessionStorage.setItem(kHistoryName, JSON.stringify(entries));
-  } catch {
-    // Full or forbidden: the history then ends with the page.
-  }
+function entryOf(run: Run) {
+  const { outcome } = run.tree;
+  const state = run.active ? 'running' : run.phase === 'done' ? (outcome?.reason ?? 'done') : run.phase;
+  const answer = run.active ? null : (outcome?.answer ?? null);
+  return { id: run.id!, question: run.question, method: run.method, state, answer };
 }

@@ -1,4 +1,5 @@
 /** What the views need to know of a run, whether it is being decoded or comes from a file. */
+import type { AnswerColours } from '../draw/answer_colours';
 import type { Outcome } from '../model/events';
 import type { Tree } from '../model/tree';
 import type { Changes } from './frames';
@@ -15,6 +16,10 @@ export interface Shown {
   readonly active: boolean; // more may come
   readonly refused: boolean; // failed before anything grew
   readonly error: string | null;
+  readonly colours: AnswerColours;
+  /** Which end of them its answers take: 'last' for what only stands beside another run. */
+  readonly coloursFrom: 'first' | 'last';
+  readonly reference: string | null; // the right answer, where it is known
 }
 
 /** What to say of a search that failed; null where it did not. */

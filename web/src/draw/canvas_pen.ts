@@ -1,4 +1,4 @@
-import { starPoints, type Glyph, type Pen, type Stroke, type TextStyle } from './pen';
+import { glyphPoints, type Glyph, type Pen, type Stroke, type TextStyle } from './pen';
 import type { Theme } from './theme';
 
 const kNoDash: number[] = [];
@@ -44,37 +44,31 @@ export class CanvasPen implements Pen {
 
   glyph(glyph: Glyph, x: number, y: number, radius: number, colour: string, fill: string): void {
     const { context } = this;
+    const points = glyphPoints(glyph, x, y, radius);
     context.beginPath();
-    switch (glyph) {
-      case 'dot':
-      case 'ring':
-        context.arc(x, y, radius, 0, 2 * Math.PI);
-        break;
-      case 'star':
-        this.#polygon(starPoints(x, y, radius * 1.5));
-        break;
-      case 'diamond':
-        this.#polygon([x, y - radius, x + radius, y, x, y + radius, x - radius, y]);
-        break;
-      case 'square':
-        context.rect(x - radius * 0.8, y - radius * 0.8, radius * 1.6, radius * 1.6);
-        break;
-      case 'cross':
-        context.moveTo(x - radius * 0.8, y - radius * 0.8);
-        context.lineTo(x + radius * 0.8, y + radius * 0.8);
-        context.moveTo(x + radius * 0.8, y - radius * 0.8);
-        context.lineTo(x - radius * 0.8, y + radius * 0.8);
-        break;
-      case 'bar':
-        context.moveTo(x, y - radius);
-        context.lineTo(x, y + radius);
-        break;
+    if (points !== null) {
+      this.#polygon(points);
+    } else if (glyph === 'cross') {
+      context.moveTo(x - radius * 0.8, y - radius * 0.8);
+      context.lineTo(x + radius * 0.8, y + radius * 0.8);
+      context.moveTo(x + radius * 0.8, y - radius * 0.8);
+      context.lineTo(x - radius * 0.8, y + radius * 0.8);
+    } else if (glyph === 'bar') {
+      context.moveTo(x, y - radius);
+      context.lineTo(x, y + radius);
+    } else {
+      context.arc(x, y, radius, 0, 2 * Math.PI);
     }
     if (glyph !== 'cross' && glyph !== 'bar') {
       context.fillStyle = fill;
       context.fill();
     }
     this.#stroke({ colour, width: 2 });
+    if (glyph !== 'half') return;
+    context.beginPath();
+    context.arc(x, y, radius, Math.PI / 2, Math.PI * 1.5);
+    context.fillStyle = colour;
+    context.fill();
   }
 
   text(text: string, x: number, y: number, style: TextStyle): void {
@@ -83,6 +77,12 @@ export class CanvasPen implements Pen {
     // Browsers parse a font again each time it is set.
     if (font !== this.#font) context.font = this.#font = font;
     context.textAlign = style.align ?? 'left';
+    if (style.halo !== undefined) {
+      context.setLineDash(kNoDash);
+      context.lineWidth = 3;
+      context.strokeStyle = style.halo;
+      context.strokeText(text, x, y);
+    }
     context.fillStyle = style.colour;
     context.fillText(text, x, y);
   }

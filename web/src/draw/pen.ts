@@ -1,4 +1,7 @@
 /** What the tree is drawn with: the same drawing goes to the screen (canvas_pen.ts) and into a file (svg_pen.ts). */
+import type { Segment } from '../model/tree';
+import type { AnswerShape } from './answer_colours';
+import type { Part } from './scene';
 
 export interface Stroke {
   colour: string;
@@ -12,13 +15,16 @@ export interface TextStyle {
   size: number;
   mono?: boolean;
   bold?: boolean;
+  halo?: string; // the colour around its letters, where something lies below them
   align?: 'left' | 'center' | 'right';
 }
 
-/** Shapes tell states apart without colour. */
-export type Glyph = 'dot' | 'ring' | 'star' | 'cross' | 'bar' | 'square' | 'diamond';
+/** Shapes tell states and answers apart without colour. */
+export type Glyph = 'dot' | 'star' | 'cross' | 'bar' | 'box' | 'decision' | AnswerShape;
 
 export interface Pen {
+  /** What follows belongs to this part of a segment; null: to none. */
+  part?(segment: Segment | null, part: Part): void;
   /** From (x0, y0) in a curve to (bend, y1), then straight to x1. */
   branch(x0: number, y0: number, bend: number, y1: number, x1: number, stroke: Stroke): void;
   line(x0: number, y0: number, x1: number, y1: number, stroke: Stroke): void;
@@ -43,4 +49,31 @@ export function starPoints(x: number, y: number, radius: number): number[] {
     points.push(x + reach * Math.cos(angle), y + reach * Math.sin(angle));
   }
   return points;
+}
+
+/** The corners of a glyph, x, y, x, y, ...; null for those that are round or only lines. */
+export function glyphPoints(glyph: Glyph, x: number, y: number, radius: number): number[] | null {
+  const r = radius * 0.85;
+  const a = radius * 0.38; // half of an arm
+  switch (glyph) {
+    case 'star':
+      return starPoints(x, y, radius * 1.5);
+    case 'diamond':
+    case 'decision':
+      return [x, y - radius, x + radius, y, x, y + radius, x - radius, y];
+    case 'square':
+    case 'box':
+      return [x - r, y - r, x + r, y - r, x + r, y + r, x - r, y + r];
+    case 'up':
+      return [x, y - radius, x + radius, y + r, x - radius, y + r];
+    case 'down':
+      return [x, y + radius, x + radius, y - r, x - radius, y - r];
+    case 'plus':
+      return [
+        ...[x - a, y - radius, x + a, y - radius, x + a, y - a, x + radius, y - a, x + radius, y + a, x + a, y + a],
+        ...[x + a, y + radius, x - a, y + radius, x - a, y + a, x - radius, y + a, x - radius, y - a, x - a, y - a],
+      ];
+    default:
+      return null;
+  }
 }

@@ -208,8 +208,8 @@ export class ScatterView {
         pen.text(String(tick), left - 7, this.#y(tick) + 3, { ...label, align: 'right' });
       }
     }
-    pen.text('entropy, nats', right, bottom + 31, { ...label, size: 11, align: 'right' });
-    pen.text('varentropy, nats²', left + 4, top - 3, { ...label, size: 11 });
+    pen.text('less sure → entropy, nats', right, bottom + 31, { ...label, size: 11, align: 'right' });
+    pen.text('varentropy, nats² ↑ torn between a few', left + 4, top - 3, { ...label, size: 11 });
   }
 
   #nearest(px: number, py: number): ScatterHit | null {

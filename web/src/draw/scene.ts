@@ -3,7 +3,9 @@ import type { Measure, Span } from '../layout/spans';
 import type { Size, View } from '../layout/view';
 import { textTail } from '../model/branch_text';
 import type { Segment, Tree } from '../model/tree';
-import { monoWidth, type Pen, type Stroke } from './pen';
+import type { AnswerColours } from './answer_colours';
+import { fitted, LabelRoom } from './labels';
+import { monoWidth, type Pen, type Stroke, type TextStyle } from './pen';
 import type { Theme } from './theme';
 import {
   firstToken,
@@ -13,6 +15,7 @@ import {
   glyphOf,
   kStateWords,
   leafLength,
+  plural,
   visibleToken,
 } from './words';
 
@@ -24,11 +27,16 @@ export interface Scene {
   view: View;
   size: Size;
   theme: Theme;
+  colours: AnswerColours; // all answers of the tree have theirs
   winnerPath: ReadonlySet<Segment>;
   chosen: ReadonlySet<Segment>; // the path that is being read
   other: ReadonlySet<Segment>; // the path it is compared with
   pulse: number; // 0..1: how large live ends are at this moment
+  axisAt?: number; // pixels from the top
 }
+
+/** Of a segment: the band of the winner, its hills, its line, the mark and label at its end, its first token. */
+export type Part = 'band' | 'hill' | 'line' | 'end' | 'token';
 
 /** One segment on the screen, in pixels. */
 export interface Placement {
@@ -56,18 +64,17 @@ export function placeSegment(scene: Pick<Scene, 'rowOf' | 'spans' | 'view'>, seg
   return { x0: left, x1: right, bend, y0, y };
 }
 
-function strokeOf(segment: Segment, theme: Theme): Stroke {
-  const colour = theme.state[segment.state];
-  if (segment.state === 'cut') return { colour, width: 1.8, dash: [1, 5] };
-  if (segment.state === 'retired') return { colour, width: 1.8, dash: [6, 4] };
-  return { colour, width: segment.state === 'split' ? 1.8 : 2.2 };
+/** Finished branches are in their answer's colour, all others in shades of ink. */
+function colourOf(segment: Segment, { theme, colours }: Pick<Scene, 'theme' | 'colours'>): string {
+  if (segment.state !== 'finished') return theme.state[segment.state];
+  return theme.answer(colours.of(segment.ending?.answer ?? null));
 }
 
-/** As much of `text` as fits, with an ellipsis; '' when not even three characters do. */
-function fitted(text: string, room: number, size: number): string {
-  const most = Math.floor(room / monoWidth(1, size));
-  if (text.length <= most) return text;
-  return most < 3 ? '' : `${text.slice(0, most - 1)}…`;
+function strokeOf(segment: Segment, scene: Pick<Scene, 'theme' | 'colours'>): Stroke {
+  const colour = colourOf(segment, scene);
+  if (segment.state === 'cut') return { colour, width: 1.8, dash: [1, 5] };
+  if (segment.state === 'retired') return { colour, width: 1.8, dash: [6, 4] };
+  return { colour, width: segment.state === 'split' ? 1.8 : 2.4 };
 }
 
 export function drawTree(pen: Pen, scene: Scene): void {
@@ -81,22 +88,40 @@ export function drawTree(pen: Pen, scene: Scene): void {
     if (across && down) seen.push([segment, at]);
   }
   const ticks = ticksOf(scene);
-  for (const { x } of ticks) pen.line(x, kAxis, x, size.height, { colour: scene.theme.rule, width: 1, opacity: 0.45 });
-  for (const [segment, at] of seen) drawBands(pen, scene, segment, at);
+  const axis = scene.axisAt ?? 0;
+  for (const { x } of ticks)
+    pen.line(x, axis + kAxis, x, size.height, { colour: scene.theme.rule, width: 1, opacity: 0.45 });
   for (const [segment, at] of seen) {
+    pen.part?.(segment, 'band');
+    drawBands(pen, scene, segment, at);
+  }
+  for (const [segment, at] of seen) {
+    pen.part?.(segment, 'hill');
     drawEntropy(pen, scene, segment, at);
-    pen.branch(at.x0, at.y0, at.bend, at.y, at.x1, strokeOf(segment, scene.theme));
+    pen.part?.(segment, 'line');
+    pen.branch(at.x0, at.y0, at.bend, at.y, at.x1, strokeOf(segment, scene));
+  }
+  // Labels come last, leaves' before all others: nothing is painted over them, and they do not touch each other.
+  const room = new LabelRoom();
+  for (const [segment, at] of seen) {
+    pen.part?.(segment, 'end');
+    if (segment.isLeaf) drawLeaf(pen, scene, segment, at, room);
+    else drawDecision(pen, scene, at);
   }
   for (const [segment, at] of seen) {
-    if (!segment.isLeaf) drawDecision(pen, scene, segment, at);
-    else drawLeaf(pen, scene, segment, at);
-    drawTokens(pen, scene, segment, at);
+    pen.part?.(segment, 'token');
+    drawTokens(pen, scene, segment, at, room);
   }
+  for (const [segment, at] of seen) {
+    pen.part?.(segment, 'end');
+    drawStatistics(pen, scene, segment, at, room);
+  }
+  pen.part?.(null, 'line');
   if (ticks.length === 0) return;
   // Over the branches that were moved there.
-  pen.area([0, 0, size.width, 0, size.width, kAxis, 0, kAxis], scene.theme.paper, 0.92);
+  pen.area([0, axis, size.width, axis, size.width, axis + kAxis, 0, axis + kAxis], scene.theme.paper, 0.92);
   for (const { x, token } of ticks) {
-    pen.text(formatCount(token), x, 12, { colour: scene.theme.dim, size: 10, align: 'center' });
+    pen.text(formatCount(token), x, axis + 12, { colour: scene.theme.dim, size: 10, align: 'center' });
   }
 }
 
@@ -108,7 +133,8 @@ function ticksOf({ view, size, measure }: Scene): { token: number; x: number }[]
   const step = Math.max(1, [1, 2, 5, 10].map((factor) => factor * power).find((candidate) => candidate >= wanted)!);
   const first = Math.max(0, Math.ceil(-view.tx / view.sx / step) * step);
   const ticks = [];
-  for (let token = first; view.tx + token * view.sx <= size.width; token += step) {
+  const cut = 16; // pixels: half of a label
+  for (let token = first; view.tx + token * view.sx <= size.width - cut; token += step) {
     ticks.push({ token, x: view.tx + token * view.sx });
   }
   return ticks;
@@ -150,50 +176,79 @@ function drawEntropy(pen: Pen, { view, size, theme, tree }: Scene, segment: Segm
   close(to);
 }
 
-function drawDecision(pen: Pen, { view, theme }: Scene, segment: Segment, at: Placement): void {
+function drawDecision(pen: Pen, { view, theme }: Scene, at: Placement): void {
   const radius = Math.max(3, Math.min(5, view.sy * 0.3));
-  pen.glyph('diamond', at.x1, at.y, radius, theme.markEdge, theme.mark);
-  const { decision } = segment;
-  if (decision === null || view.sy < 30 || at.x1 - at.bend < 120) return;
-  const label = `H ${formatNats(decision.entropy)}  VE ${formatNats(decision.varentropy)}`;
-  pen.text(label, at.x1 - 8, at.y + 15, { colour: theme.dim, size: 10, align: 'right' });
+  pen.glyph('decision', at.x1, at.y, radius, theme.markEdge, theme.mark);
 }
 
-function drawLeaf(pen: Pen, scene: Scene, leaf: Segment, at: Placement): void {
-  const { tree, theme, view, pulse, size } = scene;
-  const colour = theme.state[leaf.state];
+/** Why it branches there: entropy and varentropy, below the line. */
+function drawStatistics(pen: Pen, { view, theme }: Scene, segment: Segment, at: Placement, room: LabelRoom): void {
+  const { decision } = segment;
+  if (decision === null || view.sy < 30) return;
+  const label = `H ${formatNats(decision.entropy)}  VE ${formatNats(decision.varentropy)}`;
+  const width = monoWidth(label.length, 10) * 0.9;
+  const [x1, x0] = [at.x1 - 8, at.x1 - 8 - width];
+  if (x0 < at.bend || room.until(x0, x1, at.y + 5, at.y + 17) < x1) return;
+  room.take({ x0, x1, y0: at.y + 5, y1: at.y + 17 });
+  pen.text(label, x1, at.y + 15, { colour: theme.dim, size: 10, align: 'right', halo: theme.paper });
+}
+
+function drawLeaf(pen: Pen, scene: Scene, leaf: Segment, at: Placement, room: LabelRoom): void {
+  const { tree, theme, view, pulse, size, colours } = scene;
+  const colour = colourOf(leaf, scene);
   const isWinner = leaf === tree.winner;
   const small = Math.max(2, Math.min(5, view.sy * 0.32));
-  const radius = leaf.state === 'live' ? small * (0.75 + 0.25 * pulse) : small;
-  const solid = leaf.state === 'live' || isWinner;
-  pen.glyph(glyphOf(leaf.state, isWinner), at.x1, at.y, radius, colour, solid ? colour : theme.paper);
-  if (view.sy < kRowForLeaves) return;
-  const x = at.x1 + 13;
-  const y = at.y + 4;
-  const labelSize = view.sy < 13 ? 9.5 : 12;
   const answer = leaf.ending?.answer ?? null;
   if (leaf.state === 'finished') {
+    const { shape } = colours.of(answer);
+    pen.glyph(shape, at.x1, at.y, small, colour, shape === 'ring' || shape === 'half' ? theme.paper : colour);
+  } else {
+    const radius = leaf.state === 'live' ? small * (0.55 + 0.25 * pulse) : small;
+    pen.glyph(glyphOf(leaf.state), at.x1, at.y, radius, colour, leaf.state === 'live' ? colour : theme.paper);
+  }
+  room.take({ x0: at.x1 - small - 2, x1: at.x1 + small + 2, y0: at.y - small, y1: at.y + small });
+  if (view.sy < kRowForLeaves) return;
+  const labelSize = view.sy < 13 ? 9.5 : 12;
+  const [y, top] = [at.y + 4, at.y - labelSize + 4];
+  let x = at.x1 + 13;
+  const write = (text: string, style: Omit<TextStyle, 'size'> & { size?: number }) => {
+    const letters = style.size ?? labelSize;
+    pen.text(text, x, y, { size: letters, ...style });
+    const end = x + monoWidth(text.length, letters);
+    room.take({ x0: x - 2, x1: end + 2, y0: top, y1: y + 3 });
+    x = end + 8;
+  };
+  if (leaf.state === 'finished') {
+    if (isWinner) {
+      pen.glyph('star', x + 3, at.y, Math.min(4, labelSize / 3), theme.markEdge, theme.markEdge);
+      x += 12;
+    }
     const text = answer === null || answer === '' ? 'no answer' : fitted(answer.replace(/\s+/g, ' '), 130, labelSize);
-    pen.text(text, x, y, { colour: theme.ink, size: labelSize, mono: true, bold: true });
-    if (size.width - x > 220) {
-      const after = x + monoWidth(text.length, labelSize) + 8;
-      pen.text(`${formatCount(leafLength(leaf))} tokens`, after, y, { colour: theme.dim, size: labelSize - 1 });
+    write(text, { colour: theme.ink, mono: true, bold: true });
+    const tokens = plural(leafLength(leaf), 'token');
+    if (x + monoWidth(tokens.length, labelSize - 1) < size.width) {
+      write(tokens, { colour: theme.dim, size: labelSize - 1 });
     }
   } else if (leaf.state === 'live' || leaf.state === 'cut') {
-    const room = Math.min(190, size.width - x - 6);
-    const characters = Math.floor(room / monoWidth(1, kLabelSize));
+    const left = Math.min(190, size.width - x - 6);
+    const characters = Math.floor(left / monoWidth(1, kLabelSize));
     if (characters < 4) return;
-    const style = { colour: leaf.state === 'live' ? theme.state.live : theme.dim, size: labelSize - 1, mono: true };
-    pen.text(`…${textTail(leaf, characters - 1).trimEnd()}`, x, y, style);
+    write(`…${textTail(leaf, characters - 1).trimEnd()}`, {
+      colour: leaf.state === 'live' ? theme.state.live : theme.dim,
+      size: labelSize - 1,
+      mono: true,
+    });
   } else {
-    pen.text(kStateWords[leaf.state], x, y, { colour, size: labelSize - 1 });
+    write(kStateWords[leaf.state], { colour: theme.dim, size: labelSize - 1 });
   }
 }
 
 /** The token a decision gave, with its probability; or every token, where there is room to read them. */
-function drawTokens(pen: Pen, { view, size, theme, measure }: Scene, segment: Segment, at: Placement): void {
+function drawTokens(pen: Pen, scene: Scene, segment: Segment, at: Placement, room: LabelRoom): void {
+  const { view, size, theme, measure } = scene;
   if (view.sy < kRowForLabels || segment.length === 0) return;
-  const y = at.y - 6;
+  const y = at.y - 5;
+  const halo = theme.paper;
   if (measure === 'tokens' && view.sx >= kTokenRoom) {
     const first = Math.max(0, Math.floor(-at.x0 / view.sx));
     const last = Math.min(segment.length, Math.ceil((size.width - at.x0) / view.sx));
@@ -201,17 +256,25 @@ function drawTokens(pen: Pen, { view, size, theme, measure }: Scene, segment: Se
       const decided = i === 0 && segment.parent !== null;
       const x = decided ? Math.max(at.x0 + i * view.sx, at.bend) : at.x0 + i * view.sx;
       const text = fitted(visibleToken(segment.pieces[i]!), at.x0 + (i + 1) * view.sx - x - 3, kLabelSize);
-      pen.text(text, x + 2, y, { colour: theme.ink, size: kLabelSize, mono: true, bold: decided });
+      pen.text(text, x + 2, y, { colour: theme.ink, size: kLabelSize, mono: true, bold: decided, halo });
     }
     return;
   }
   if (segment.parent === null) return;
-  const room = at.x1 - at.bend - 8;
-  const token = fitted(firstToken(segment), room, kLabelSize);
+  // A short branch's label may run on over what comes after it, as far as nothing else is written there.
+  const x = Math.min(at.bend, at.x1) + 3;
+  const [y0, y1] = [y - kLabelSize + 2, y + 2];
+  const whole = firstToken(segment);
+  const end = room.until(x, x + monoWidth(whole.length, kLabelSize), y0, y1);
+  const token = fitted(whole, end - x + 0.5, kLabelSize);
   if (token === '') return;
-  pen.text(token, at.bend + 3, y, { colour: theme.ink, size: kLabelSize, mono: true });
+  const used = x + monoWidth(token.length, kLabelSize);
+  room.take({ x0: x - 2, x1: used + 4, y0, y1 });
+  pen.text(token, x, y, { colour: theme.ink, size: kLabelSize, mono: true, halo });
   const share = formatProbability(segment.logprob.at(0));
-  const after = at.bend + 3 + monoWidth(token.length, kLabelSize) + 6;
-  if (after + monoWidth(share.length, 10) > at.x1 - 6) return;
-  pen.text(share, after, y, { colour: theme.dim, size: 10 });
+  const after = used + 6;
+  const shareEnd = after + monoWidth(share.length, 10);
+  if (shareEnd > at.x1 - 6 || room.until(after, shareEnd, y0, y1) < shareEnd) return;
+  room.take({ x0: after, x1: shareEnd + 2, y0, y1 });
+  pen.text(share, after, y, { colour: theme.dim, size: 10, halo });
 }

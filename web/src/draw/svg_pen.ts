@@ -1,4 +1,6 @@
-import { starPoints, type Glyph, type Pen, type Stroke, type TextStyle } from './pen';
+import { glyphPoints, type Glyph, type Pen, type Stroke, type TextStyle } from './pen';
+import type { Segment } from '../model/tree';
+import type { Part } from './scene';
 import type { Theme } from './theme';
 
 /** Text and attribute values. Characters that XML has no word for are left out. */
@@ -12,6 +14,9 @@ const number = (value: number) => String(Math.round(value * 10) / 10);
 
 export class SvgPen implements Pen {
   readonly #elements: string[] = [];
+  #opened = false;
+  #class = ''; // of paths
+  #pathAttributes = '';
 
   constructor(private readonly theme: Theme) {}
 
@@ -33,29 +38,22 @@ export class SvgPen implements Pen {
   glyph(glyph: Glyph, x: number, y: number, radius: number, colour: string, fill: string): void {
     const look = `fill="${escapeXml(fill)}" stroke="${escapeXml(colour)}" stroke-width="2"`;
     const r = radius * 0.8;
-    const polygon = (points: number[]) => `<polygon points="${points.map(number).join(' ')}" ${look}/>`;
-    switch (glyph) {
-      case 'dot':
-      case 'ring':
-        this.#elements.push(`<circle cx="${number(x)}" cy="${number(y)}" r="${number(radius)}" ${look}/>`);
-        break;
-      case 'star':
-        this.#elements.push(polygon(starPoints(x, y, radius * 1.5)));
-        break;
-      case 'diamond':
-        this.#elements.push(polygon([x, y - radius, x + radius, y, x, y + radius, x - radius, y]));
-        break;
-      case 'square':
-        this.#elements.push(polygon([x - r, y - r, x + r, y - r, x + r, y + r, x - r, y + r]));
-        break;
-      case 'cross':
-        for (const [dx, dy] of [[r, r] as const, [r, -r] as const]) {
-          this.line(x - dx, y - dy, x + dx, y + dy, { colour, width: 2 });
-        }
-        break;
-      case 'bar':
-        this.line(x, y - radius, x, y + radius, { colour, width: 2 });
-        break;
+    const points = glyphPoints(glyph, x, y, radius);
+    if (points !== null) {
+      this.#elements.push(`<polygon points="${points.map(number).join(' ')}" ${look}/>`);
+    } else if (glyph === 'cross') {
+      for (const [dx, dy] of [[r, r] as const, [r, -r] as const]) {
+        this.line(x - dx, y - dy, x + dx, y + dy, { colour, width: 2 });
+      }
+    } else if (glyph === 'bar') {
+      this.line(x, y - radius, x, y + radius, { colour, width: 2 });
+    } else {
+      this.#elements.push(`<circle cx="${number(x)}" cy="${number(y)}" r="${number(radius)}" ${look}/>`);
+      if (glyph !== 'half') return;
+      const [top, bottom, way] = [number(y - radius), number(y + radius), number(radius)];
+      this.#elements.push(
+        `<path d="M${number(x)} ${top}A${way} ${way} 0 0 0 ${number(x)} ${bottom}z" fill="${escapeXml(colour)}"/>`,
+      );
     }
   }
 
@@ -63,26 +61,47 @@ export class SvgPen implements Pen {
     const anchor = { left: 'start', center: 'middle', right: 'end' }[style.align ?? 'left'];
     const family = escapeXml(style.mono === true ? this.theme.mono : this.theme.sans);
     const weight = style.bold === true ? ' font-weight="600"' : '';
+    const halo =
+      style.halo === undefined ? '' : ` stroke="${escapeXml(style.halo)}" stroke-width="3" paint-order="stroke"`;
     this.#elements.push(
       `<text x="${number(x)}" y="${number(y)}" font-family="${family}" font-size="${style.size}"${weight}` +
-        ` text-anchor="${anchor}" fill="${escapeXml(style.colour)}" xml:space="preserve">${escapeXml(text)}</text>`,
+        ` text-anchor="${anchor}" fill="${escapeXml(style.colour)}"${halo} xml:space="preserve">${escapeXml(text)}</text>`,
     );
   }
 
+  /** What follows is in a group of this class, until it is closed; `pathAttributes` go on its paths. */
+  open(className: string, pathAttributes = ''): void {
+    this.#opened = true;
+    this.#pathAttributes = pathAttributes;
+    this.#elements.push(pathAttributes === '' ? `<g class="${escapeXml(className)}">` : '');
+    this.#class = pathAttributes === '' ? '' : ` class="${escapeXml(className)}"`;
+  }
+
+  close(): void {
+    if (this.#opened && this.#class === '') this.#elements.push('</g>');
+    this.#opened = false;
+    this.#pathAttributes = this.#class = '';
+  }
+
+  part(_segment: Segment | null, _part: Part): void {
+    // A picture shows all of it at once.
+  }
+
   /** The whole file. */
-  document(width: number, height: number, title: string): string {
+  document(width: number, height: number, title: string, style = ''): string {
     return [
       `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${number(width)} ${number(height)}"` +
         ` width="${number(width)}" height="${number(height)}" role="img">`,
       `<title>${escapeXml(title)}</title>`,
+      ...(style === '' ? [] : [`<style>\n${style}\n</style>`]),
       `<rect width="100%" height="100%" fill="${escapeXml(this.theme.paper)}"/>`,
-      ...this.#elements,
+      ...this.#elements.filter((element) => element !== ''),
       '</svg>\n',
     ].join('\n');
   }
 
   #path(d: string, look: string): void {
-    this.#elements.push(`<path d="${d}" fill="none" ${look}/>`);
+    this.#elements.push(`<path${this.#class} d="${d}" fill="none" ${look}${this.#pathAttributes}/>`);
   }
 
   #stroke({ colour, width, dash, opacity }: Stroke): string {

@@ -1,5 +1,6 @@
 /** The page's colours for what is drawn: the custom properties of style/colours.css. */
 import type { SegmentState } from '../model/tree';
+import { kAnswerColours, kOtherAnswer, type AnswerColour } from './answer_colours';
 
 export interface Theme {
   paper: string;
@@ -10,6 +11,7 @@ export interface Theme {
   mark: string;
   markEdge: string;
   state: Record<SegmentState, string>;
+  answer: (colour: AnswerColour) => string;
   sans: string;
   mono: string;
 }
@@ -17,6 +19,7 @@ export interface Theme {
 export function readTheme(): Theme {
   const style = getComputedStyle(document.documentElement);
   const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
+  const answers = new Map([...kAnswerColours, kOtherAnswer].map(({ name }) => [name, colour(`answer-${name}`)]));
   return {
     paper: colour('paper'),
     ink: colour('ink'),
@@ -33,6 +36,7 @@ export function readTheme(): Theme {
       retired: colour('retired'),
       cut: colour('cut'),
     },
+    answer: ({ name }) => answers.get(name)!,
     sans: colour('sans'),
     mono: colour('mono'),
   };

@@ -2,6 +2,7 @@ import { layoutRows } from '../layout/rows';
 import { layoutSpans } from '../layout/spans';
 import { fitView } from '../layout/view';
 import { pathTo, type Segment, type Tree } from '../model/tree';
+import type { AnswerColours } from './answer_colours';
 import { drawTree } from './scene';
 import { SvgPen } from './svg_pen';
 import type { Theme } from './theme';
@@ -10,7 +11,8 @@ const kRowHeight = 30;
 const kMargins = { left: 24, right: 230, top: 34, bottom: 18 };
 
 /** The whole tree as an SVG file, to scale. */
-export function treeSvg(tree: Tree, theme: Theme): string {
+export function treeSvg(tree: Tree, theme: Theme, colours: AnswerColours): string {
+  colours.add(tree);
   const rows = layoutRows(tree);
   const spans = layoutSpans(tree, 'tokens');
   const size = {
@@ -27,6 +29,7 @@ export function treeSvg(tree: Tree, theme: Theme): string {
     view: fitView(spans.width, rows.count, size, kMargins),
     size,
     theme,
+    colours,
     winnerPath: tree.winner === null ? nothing : new Set(pathTo(tree.winner)),
     chosen: nothing,
     other: nothing,

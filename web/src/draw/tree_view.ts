@@ -5,6 +5,7 @@ import { layoutRows, type Rows } from '../layout/rows';
 import { layoutSpans, type Measure, type Span } from '../layout/spans';
 import { fitView, panView, revealView, zoomView, type Margins, type View } from '../layout/view';
 import { pathTo, type Segment, type Tree } from '../model/tree';
+import type { AnswerColours } from './answer_colours';
 import { CanvasPen } from './canvas_pen';
 import { hitTest, type Hit } from './hit';
 import { drawTree, placeSegment, type Scene } from './scene';
@@ -45,6 +46,7 @@ export class TreeView {
   constructor(
     canvas: HTMLCanvasElement,
     tree: Tree,
+    private readonly colours: AnswerColours,
     private readonly events: TreeViewEvents,
   ) {
     this.#tree = tree;
@@ -201,6 +203,7 @@ export class TreeView {
       view: this.#view,
       size: this.#surface.size,
       theme: this.#surface.theme,
+      colours: this.colours,
       winnerPath: winner === null ? kEmpty : new Set(pathTo(winner)),
       chosen: this.#chosen,
       other: this.#other,

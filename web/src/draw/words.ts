@@ -11,15 +11,14 @@ export const kStateWords: Record<SegmentState, string> = {
   cut: 'cut off',
 };
 
-export function glyphOf(state: SegmentState, isWinner: boolean): Glyph {
-  if (isWinner) return 'star';
-  const glyphs: Record<SegmentState, Glyph> = {
+/** Of a branch that has not finished: those that have show their answer's mark. */
+export function glyphOf(state: Exclude<SegmentState, 'finished'>): Glyph {
+  const glyphs: Record<Exclude<SegmentState, 'finished'>, Glyph> = {
     live: 'dot',
-    split: 'diamond',
-    finished: 'ring',
+    split: 'decision',
     exhausted: 'cross',
     retired: 'bar',
-    cut: 'square',
+    cut: 'box',
   };
   return glyphs[state];
 }
@@ -66,6 +65,15 @@ export function formatSeconds(seconds: number): string {
   if (seconds < 9.95) return `${seconds.toFixed(1)} s`;
   if (seconds < 90) return `${seconds.toFixed(0)} s`;
   return `${Math.floor(seconds / 60)} min ${Math.round(seconds % 60)} s`;
+}
+
+/** 1234567 -> "1.2 MB". */
+export function formatBytes(bytes: number): string {
+  const units = ['bytes', 'kB', 'MB', 'GB', 'TB'];
+  let power = 0;
+  while (power < units.length - 1 && bytes >= 1000 ** (power + 1)) ++power;
+  const value = bytes / 1000 ** power;
+  return `${power === 0 || value >= 99.5 ? value.toFixed(0) : value.toFixed(1)} ${units[power]}`;
 }
 
 /** As in the tree file. */

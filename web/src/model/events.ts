@@ -75,7 +75,15 @@ export type TreeEvent =
   | { type: 'open'; opening: Opening }
   | { type: 'prefill'; done: number; total: number }
   | { type: 'root'; segment: number; child: number }
-  | { type: 'grow'; step: number; live: number; finished: number; segments: Growth[] }
+  | {
+      type: 'grow';
+      step: number;
+      live: number;
+      finished: number;
+      seconds: number; // of decoding so far; NaN: not told
+      memory: number; // bytes that the server holds; NaN: not told
+      segments: Growth[];
+    }
   | {
       type: 'split';
       step: number;
@@ -216,6 +224,8 @@ export function readEvent(type: string, value: unknown): TreeEvent | null {
         step,
         live: asNumber(data.live, 0),
         finished: asNumber(data.finished, 0),
+        seconds: asNumber(data.seconds),
+        memory: asNumber(data.memory),
         segments: asArray(data.segments)
           .map(readGrowth)
           .filter((growth) => growth !== null),

@@ -63,6 +63,8 @@ export class Tree {
   needed: Needed = 'all';
   step = 0;
   tokens = 0; // unique ones
+  seconds = NaN; // of decoding so far
+  memory = NaN; // bytes the server holds
   outcome: Outcome | null = null;
   shape = 0; // changes whenever a segment appears, splits or ends
   lastEventId = -1;
@@ -86,6 +88,8 @@ export class Tree {
         break;
       case 'grow':
         this.step = Math.max(this.step, event.step);
+        if (Number.isFinite(event.seconds)) this.seconds = event.seconds;
+        if (Number.isFinite(event.memory)) this.memory = event.memory;
         for (const growth of event.segments) this.#grow(growth);
         break;
       case 'split':

@@ -116,12 +116,16 @@ export class Api {
     return this.fetch(`/v1/trees/${encodeURIComponent(id)}/events`, { headers, signal });
   }
 
-  chat(body: Json, signal: AbortSignal): Promise<Response> {
-    return this.fetch('/v1/chat/completions', {
+  /** Starts a run that goes on whoever leaves; gives its id. */
+  async start(body: Json, signal: AbortSignal): Promise<string> {
+    const reply = await this.#json('/v1/trees', {
       method: 'POST',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify(body),
       signal,
     });
+    const id = asString(reply.id);
+    if (id === '') throw new ApiError("The server's answer names no run.", 0);
+    return id;
   }
 }

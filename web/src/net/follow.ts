@@ -1,6 +1,6 @@
 /** Follows one tree's events to their end, through lost connections. */
 import { readEvent, type TreeEvent } from '../model/events';
-import { asObject, parseJson } from '../model/json';
+import { parseJson } from '../model/json';
 import { ApiError, type Api } from './api';
 import { serverEvents } from './sse';
 
@@ -80,23 +80,5 @@ export async function followTree(api: Api, id: string, follower: Follower, signa
     lost = true;
     await pause(wait, signal);
     wait = Math.min(wait * 2, kLongestWaitMs);
-  }
-}
-
-/** What a streamed chat completion tells the page: its id, and an error that came after the headers. */
-export async function readCompletion(response: Response, onId: (id: string) => void): Promise<void> {
-  const fromHeader = response.headers.get('X-Request-Id') ?? '';
-  if (fromHeader !== '') onId(fromHeader);
-  let known = fromHeader !== '';
-  for await (const batch of serverEvents(response)) {
-    for (const { data } of batch) {
-      const chunk = asObject(parseJson(data));
-      if (!known && typeof chunk.id === 'string') {
-        known = true;
-        onId(chunk.id);
-      }
-      const message = asObject(chunk.error).message;
-      if (typeof message === 'string') throw new ApiError(`The server failed: ${message}`, 500);
-    }
   }
 }

@@ -1,37 +1,61 @@
 import { useRef, useState } from 'preact/hooks';
+import { exampleLanes, exampleMethods } from '../app/asking';
+import type { Example } from '../app/examples';
+import type { Context } from '../app/history';
 import type { Run } from '../app/run';
-import type { Session } from '../app/session';
-import type { Json } from '../model/json';
+import type { Lane, Session } from '../app/session';
 import { Announcer } from './announcer';
 import { AskForm } from './ask_form';
+import { Cards } from './cards';
+import { Conversation } from './conversation';
 import { HistoryList } from './history_list';
 import { useChanges } from './hooks';
 import { KeyDialog } from './key_dialog';
+import { Lanes } from './lanes';
 import { RunView } from './run_view';
 import { saveFile } from './save_file';
+import { ShareLink } from './share_link';
 
 export function App({ session }: { session: Session }) {
   useChanges(session.changes);
-  useChanges(session.run?.changes, 100);
+  useChanges(session.run?.changes ?? session.lanes[0]?.changes, 100);
   const main = useRef<HTMLElement>(null);
   const [suggested, setSuggested] = useState('');
-  const { run } = session;
+  const { run, lanes } = session;
   const gone = session.server === 'gone';
+  const idle = lanes.length === 0;
 
-  const ask = (question: string, body: Json) => {
-    session.ask(question, body);
+  const ask = (asked: Lane[], context: Context) => {
+    session.ask(asked, context, null);
     showMain(main.current);
   };
-  const open = (id: string) => {
-    const opened = session.open(id);
-    setSuggested(opened.question);
+  const pick = (example: Example) => {
+    const model = session.models[0];
+    if (model === undefined) return;
+    setSuggested(example.question);
+    session.ask(exampleLanes(model, model.defaultMethod, example), { system: '', turns: [] }, example.answer);
     showMain(main.current);
   };
+  const open = (ids: string[]) => {
+    session.open(ids);
+    setSuggested(session.lanes[0]?.question ?? '');
+    showMain(main.current);
+  };
+  const cancelling = lanes.some((lane) => lane.cancelling && lane.active);
   return (
     <div class="page">
       <header class="top">
-        <h1>Decoding Tree Sketching</h1>
+        <h1>
+          {idle ? (
+            'Decoding Tree Sketching'
+          ) : (
+            <button type="button" class="home" onClick={() => session.home()} title="Back to the examples">
+              Decoding Tree Sketching
+            </button>
+          )}
+        </h1>
         <Server session={session} />
+        {!idle && lanes.every(({ id }) => id !== null) && <ShareLink />}
       </header>
       {gone && (
         <p class="banner" role="alert">
@@ -43,34 +67,43 @@ export function App({ session }: { session: Session }) {
           {session.serverError}
         </p>
       )}
-      <div class={`body ${run === null ? 'idle' : ''}`}>
+      <div class={`body ${idle ? 'idle' : ''}`}>
         <aside class="rail" aria-label="Ask">
           <AskForm
             models={session.models}
-            running={run?.active === true}
-            cancelling={run?.cancelling === true}
+            running={session.active}
+            cancelling={cancelling}
             serverGone={gone}
-            full={session.full}
             suggested={suggested}
+            conversation={conversationOf(run)}
             onAsk={ask}
-            onCancel={() => void run?.cancel()}
+            onCancel={() => lanes.forEach((lane) => void lane.cancel())}
           />
         </aside>
         <main ref={main} tabIndex={-1}>
-          {run === null ? (
-            <Welcome />
+          {idle ? (
+            <Welcome session={session} onPick={pick} />
+          ) : run === null ? (
+            <Lanes runs={lanes} onOpen={(chosen) => session.show(chosen)} />
           ) : (
             <RunView
               key={run.serial}
               run={run}
               name={run.id ?? 'tree'}
               onSaveJson={run.id === null ? null : () => void saveJson(session, run)}
-            />
+            >
+              {lanes.length > 1 && (
+                <button type="button" class="link back" onClick={() => session.show(null)}>
+                  ← All {lanes.length} side by side
+                </button>
+              )}
+              <Conversation system={run.facts.system} turns={run.facts.turns} />
+            </RunView>
           )}
         </main>
         <HistoryList session={session} onOpen={open} />
       </div>
-      <Announcer run={run} serverGone={gone} />
+      <Announcer run={run ?? lanes.find((lane) => lane.active) ?? lanes.at(-1) ?? null} serverGone={gone} />
       {session.keyNeeded !== 'no' && (
         <KeyDialog
           key={session.keyNeeded}
@@ -81,6 +114,17 @@ export function App({ session }: { session: Session }) {
       )}
     </div>
   );
+}
+
+/** What a next question can follow on. */
+function conversationOf(run: Run | null): Context | null {
+  const reply = run?.reply ?? '';
+  if (run === null || reply === '') return null;
+  const { system, turns } = run.facts;
+  return {
+    system,
+    turns: [...turns, { role: 'user', content: run.question }, { role: 'assistant', content: reply }],
+  };
 }
 
 async function saveJson(session: Session, run: Run): Promise<void> {
@@ -94,9 +138,11 @@ async function saveJson(session: Session, run: Run): Promise<void> {
 
 /** On a narrow screen the result is below the form. */
 function showMain(main: HTMLElement | null): void {
-  if (main === null || main.getBoundingClientRect().top < innerHeight * 0.6) return;
   const still = matchMedia('(prefers-reduced-motion: reduce)').matches;
-  setTimeout(() => main.scrollIntoView({ behavior: still ? 'auto' : 'smooth', block: 'start' }));
+  setTimeout(() => {
+    if (main === null || Math.abs(main.getBoundingClientRect().top) < innerHeight * 0.3) return;
+    main.scrollIntoView({ behavior: still ? 'auto' : 'smooth', block: 'start' });
+  });
 }
 
 function Server({ session }: { session: Session }) {
@@ -111,23 +157,25 @@ function Server({ session }: { session: Session }) {
   );
 }
 
-function Welcome() {
+function Welcome({ session, onPick }: { session: Session; onPick(example: Example): void }) {
+  const model = session.models[0];
+  const both = model !== undefined && exampleMethods(model, model.defaultMethod).length > 1;
   return (
     <div class="welcome">
-      <svg viewBox="0 0 320 140" aria-hidden="true" class="sketch">
-        <path class="split" d="M10 70H80" />
-        <path class="finished" d="M80 70C105 70 105 25 130 25H200" />
-        <path class="split" d="M80 70H170" />
-        <path class="exhausted" d="M80 70C105 70 105 115 130 115H235" />
-        <path class="finished" d="M170 70C190 70 190 52 210 52H275" />
-        <path class="live" d="M170 70C190 70 190 88 210 88H260" />
-        <path class="mark" d="M80 63l7 7-7 7-7-7zM170 63l7 7-7 7-7-7z" />
-      </svg>
-      <h2>Watch a model think in parallel</h2>
+      <h2>One answer can be wrong. A tree of them votes.</h2>
       <p>
-        Ask a question. The model writes until it meets a <em>decision token</em>: a place with a few good ways to go
-        on. There the text branches, and the branches go on side by side. Those that finish first vote on the answer.
+        The model writes until it meets a <em>decision token</em>: a place with a few good ways to go on. There the text
+        branches, and the branches go on side by side. Those that finish first vote on the answer.
       </p>
+      {model !== undefined && (
+        <>
+          <p>
+            <strong>Press an example</strong>
+            {both ? ': plain decoding and the tree answer it side by side.' : '.'}
+          </p>
+          <Cards examples={model.examples} both={both} disabled={session.server === 'gone'} onPick={onPick} />
+        </>
+      )}
     </div>
   );
 }

@@ -1,6 +1,8 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
-import { commonOptions, methodOptions, requestFields, type ModelOffer, type OptionOffer } from '../app/capabilities';
-import { asObject, type Json } from '../model/json';
+import { kMostQuestions, lanesOf } from '../app/asking';
+import { commonOptions, methodOptions, type ModelOffer, type OptionOffer } from '../app/capabilities';
+import type { Context } from '../app/history';
+import type { Lane } from '../app/session';
 import { Field } from './field';
 
 interface Props {
@@ -8,11 +10,11 @@ interface Props {
   running: boolean;
   cancelling: boolean;
   serverGone: boolean;
-  /** Why nothing can be asked now, if so. */
-  full: string | null;
   /** A question to put into the box, when it changes. */
   suggested: string;
-  onAsk(question: string, body: Json): void;
+  /** What was said so far, where the run that is shown has an answer. */
+  conversation: Context | null;
+  onAsk(lanes: Lane[], context: Context): void;
   onCancel(): void;
 }
 
@@ -21,16 +23,18 @@ const kDoubleClickMs = 400;
 
 type Values = Record<string, string>;
 
-export function AskForm({ models, running, cancelling, serverGone, full, suggested, onAsk, onCancel }: Props) {
-  const [question, setQuestion] = useState('');
+export function AskForm({ models, running, cancelling, serverGone, suggested, conversation, onAsk, onCancel }: Props) {
+  const [questions, setQuestions] = useState(['']);
   const [modelId, setModelId] = useState('');
   const [methodName, setMethodName] = useState('');
+  const [beside, setBeside] = useState('');
   const [values, setValues] = useState<Values>({});
-  const box = useRef<HTMLTextAreaElement>(null);
+  const [system, setSystem] = useState('');
+  const [goesOn, setGoesOn] = useState(false);
   const askedAt = useRef(-Infinity);
-  const wide = useMemo(() => matchMedia('(min-width: 760px)').matches, []);
+  const keyboard = useMemo(() => matchMedia('(hover: hover)').matches, []);
   useEffect(() => {
-    if (suggested !== '') setQuestion(suggested);
+    if (suggested !== '') setQuestions([suggested]);
   }, [suggested]);
 
   const model = models.find((candidate) => candidate.id === modelId) ?? models[0] ?? null;
@@ -49,72 +53,79 @@ export function AskForm({ models, running, cancelling, serverGone, full, suggest
       onInput={(value) => set(option.name, value)}
     />
   );
+  const follows = goesOn && conversation !== null;
 
   const submit = (event: Event) => {
     event.preventDefault();
-    if (running || full !== null || model === null || question.trim() === '') return;
+    if (running || model === null || questions.every((question) => question.trim() === '')) return;
     askedAt.current = event.timeStamp;
-    const chosen = requestFields([...common, ...numbers], values);
-    const body: Json = {
-      ...chosen,
-      model: model.id,
-      messages: [{ role: 'user', content: question.trim() }],
-      stream: true,
-      stream_options: { include_usage: true },
-      dts: { ...(method === undefined ? {} : { method: method.name }), ...asObject(chosen.dts) },
-    };
-    onAsk(question.trim(), body);
+    const context = follows ? conversation : { system: system.trim(), turns: [] };
+    const methods = [method?.name ?? '', ...(beside === '' ? [] : [beside])];
+    const seed = Math.floor(Math.random() * 2 ** 31);
+    onAsk(lanesOf({ model, questions, methods, values, context }, seed), context);
   };
   const cancel = (event: MouseEvent) => {
     if (event.detail < 2 && event.timeStamp - askedAt.current >= kDoubleClickMs) onCancel();
   };
-  const pick = (example: string) => {
-    setQuestion(example);
-    box.current?.focus();
-  };
 
   return (
     <form class="ask" onSubmit={submit} aria-label="Ask a question">
-      <Field label="Question">
-        {(tie) => (
-          <textarea
-            {...tie}
-            ref={box}
-            rows={4}
-            required
-            value={question}
-            placeholder="Ask something that takes some thought"
-            onInput={(event) => setQuestion(event.currentTarget.value)}
-            onKeyDown={(event) => {
-              if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) event.currentTarget.form?.requestSubmit();
-            }}
-          />
-        )}
-      </Field>
+      {questions.map((question, i) => (
+        <div class="question-field" key={i}>
+          <Field label={questions.length === 1 ? 'Question' : `Question ${i + 1}`}>
+            {(tie) => (
+              <textarea
+                {...tie}
+                rows={questions.length === 1 ? 4 : 2}
+                required={i === 0}
+                value={question}
+                placeholder={follows ? 'Ask on' : 'Ask something that takes some thought'}
+                onInput={(event) =>
+                  setQuestions(questions.map((old, j) => (j === i ? event.currentTarget.value : old)))
+                }
+                onKeyDown={(event) => {
+                  if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) {
+                    event.currentTarget.form?.requestSubmit();
+                  }
+                }}
+              />
+            )}
+          </Field>
+          {i > 0 && (
+            <button
+              type="button"
+              class="quiet"
+              aria-label={`Remove question ${i + 1}`}
+              onClick={() => setQuestions(questions.filter((_, j) => j !== i))}
+            >
+              ✕
+            </button>
+          )}
+        </div>
+      ))}
+      {conversation !== null && (
+        <label class="check">
+          <input type="checkbox" checked={goesOn} onChange={(event) => setGoesOn(event.currentTarget.checked)} /> Go on
+          with this conversation
+        </label>
+      )}
       <div class="actions">
         {running ? (
           <button key="cancel" type="button" class="primary cancel" onClick={cancel} disabled={cancelling}>
             {cancelling ? 'Cancelling…' : 'Cancel'}
           </button>
         ) : (
-          <button key="ask" type="submit" class="primary" disabled={model === null || serverGone || full !== null}>
+          <button key="ask" type="submit" class="primary" disabled={model === null || serverGone}>
             Ask
           </button>
         )}
-        {!running && <span class="hint">{full ?? 'or Ctrl+Enter'}</span>}
+        {!running && keyboard && <span class="hint">or Ctrl+Enter</span>}
+        {questions.length < kMostQuestions && (
+          <button type="button" class="quiet another" onClick={() => setQuestions([...questions, ''])}>
+            + another question
+          </button>
+        )}
       </div>
-      <details class="examples">
-        <summary>Examples</summary>
-        <ul>
-          {(model?.examples ?? []).map((example) => (
-            <li key={example}>
-              <button type="button" class="quiet" onClick={() => pick(example)}>
-                {example}
-              </button>
-            </li>
-          ))}
-        </ul>
-      </details>
 
       {models.length > 1 && (
         <Field label="Model">
@@ -145,16 +156,50 @@ export function AskForm({ models, running, cancelling, serverGone, full, suggest
           </select>
         )}
       </Field>
+      <Field label="Beside it" hint="Another method, asked the same with the same seed">
+        {(tie) => (
+          <select {...tie} value={beside} onChange={(event) => setBeside(event.currentTarget.value)}>
+            <option value="">nothing</option>
+            {(model?.methods ?? [])
+              .filter(({ name }) => name !== method?.name)
+              .map(({ name }) => (
+                <option key={name} value={name}>
+                  {name}
+                </option>
+              ))}
+          </select>
+        )}
+      </Field>
 
+      <details class="more">
+        <summary>Instructions for the model</summary>
+        <Field
+          label="System prompt"
+          hint={
+            follows
+              ? 'The conversation keeps the instructions it began with'
+              : 'How it should answer, whatever is asked'
+          }
+        >
+          {(tie) => (
+            <textarea
+              {...tie}
+              rows={3}
+              disabled={follows}
+              value={follows ? conversation.system : system}
+              onInput={(event) => setSystem(event.currentTarget.value)}
+            />
+          )}
+        </Field>
+      </details>
       {numbers.length > 0 && (
-        <details class="more" open={wide}>
-          <summary>Its numbers</summary>
+        <details class="more">
+          <summary>How widely it searches</summary>
           <div class="numbers">{numbers.map(field)}</div>
         </details>
       )}
-
       <details class="more">
-        <summary>Sampling and seed</summary>
+        <summary>Chance, length and seed</summary>
         <div class="numbers">{common.map(field)}</div>
       </details>
     </form>

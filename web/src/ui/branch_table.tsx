@@ -1,9 +1,10 @@
 import type { Shown } from '../app/shown';
-import { branchName, formatCount, formatProbability, kStateWords, leafLength, votesFor } from '../draw/words';
+import { branchName, formatCount, formatProbability, kStateWords, leafLength, plural, votesFor } from '../draw/words';
 import { textTail } from '../model/branch_text';
-import type { Segment } from '../model/tree';
+import type { Segment, Tree } from '../model/tree';
+import { answerColour, AnswerMark, Verdict } from './answer_mark';
+import { BranchMark } from './branch_mark';
 import { useChanges } from './hooks';
-import { StateMark } from './state_mark';
 
 interface Props {
   run: Shown;
@@ -13,74 +14,115 @@ interface Props {
   onCompare(leaf: Segment | null): void;
 }
 
-/** Every branch in a row: the drawing's words. */
-export function BranchTable({ run, leaf, other, onRead, onCompare }: Props) {
+interface Group {
+  answer: string | null; // null: those without one
+  leaves: Segment[];
+}
+
+/** Branches by their answers: the winner's first, then by votes; those that gave none last. */
+function groupsOf(tree: Tree): Group[] {
+  const groups = new Map<string | null, Segment[]>();
+  for (const { answer } of tree.votes) groups.set(answer, []);
+  const none: Segment[] = [];
+  for (const leaf of tree.leaves()) {
+    const answer = leaf.ending?.answer ?? null;
+    if (answer === null || answer === '') none.push(leaf);
+    else if (groups.has(answer)) groups.get(answer)!.push(leaf);
+    else groups.set(answer, [leaf]);
+  }
+  const list = [...groups].map(([answer, leaves]) => ({ answer, leaves }));
+  const winning = tree.outcome?.answer ?? null;
+  list.sort((a, b) => Number(b.answer === winning) - Number(a.answer === winning));
+  return [...list, { answer: null, leaves: none }].filter(({ leaves }) => leaves.length > 0);
+}
+
+/** Every branch in a row, under its answer: the drawing's words. */
+export function BranchTable(props: Props) {
+  const { run } = props;
   useChanges(run.changes, 300);
-  const { tree } = run;
-  const leaves = tree.leaves();
-  if (leaves.length === 0) return <p class="empty">No branch has started yet.</p>;
+  const groups = groupsOf(run.tree);
+  if (groups.length === 0) return <p class="empty">No branch has started yet.</p>;
   return (
     <div class="table-box" tabIndex={0} role="region" aria-label="Branches">
-      <table>
+      <table class="branches">
         <thead>
           <tr>
             <th scope="col">Branch</th>
-            <th scope="col">State</th>
-            <th scope="col">Answer</th>
-            <th scope="col" class="number">
-              Votes
-            </th>
+            <th scope="col">Compare</th>
+            <th scope="col">How it ended</th>
             <th scope="col" class="number">
               Tokens
             </th>
-            <th scope="col" class="number" title="Geometric mean of the tokens' probabilities">
-              Per token
+            <th scope="col" class="number" title="The geometric mean of the probabilities of its tokens">
+              Mean probability
             </th>
-            <th scope="col">Ends with</th>
-            <th scope="col">Compare</th>
+            <th scope="col" class="wide">
+              Its last words
+            </th>
           </tr>
         </thead>
-        <tbody>
-          {leaves.map((entry) => {
-            const answer = entry.ending?.answer ?? null;
-            const isWinner = entry === tree.winner;
-            const name = branchName(entry);
-            return (
-              <tr key={entry.id} class={entry === leaf ? 'chosen' : ''}>
-                <th scope="row">
-                  <button
-                    type="button"
-                    class="link"
-                    onClick={() => onRead(entry)}
-                    aria-current={entry === leaf ? 'true' : undefined}
-                  >
-                    {name}
-                  </button>
-                </th>
-                <td class="state">
-                  <StateMark state={entry.state} winner={isWinner} /> {isWinner ? 'winner' : kStateWords[entry.state]}
-                </td>
-                <td class="mono">{answer ?? ''}</td>
-                <td class="number">{answer === null ? '' : formatCount(votesFor(tree, answer))}</td>
-                <td class="number">{formatCount(leafLength(entry))}</td>
-                <td class="number">
-                  {Number.isFinite(entry.ending?.meanLogprob) ? formatProbability(entry.ending!.meanLogprob) : ''}
-                </td>
-                <td class="tail">{`…${textTail(entry, 40)}`}</td>
-                <td>
-                  <input
-                    type="checkbox"
-                    checked={entry === other}
-                    disabled={leaf === null || entry === leaf}
-                    aria-label={`Compare with ${name}`}
-                    onChange={() => onCompare(entry === other ? null : entry)}
-                  />
-                </td>
-              </tr>
-            );
-          })}
-        </tbody>
+        {groups.map((group) => (
+          <Rows key={group.answer ?? ''} group={group} {...props} />
+        ))}
       </table>
     </div>
+  );
+}
+
+function Rows({ group: { answer, leaves }, run, leaf, other, onRead, onCompare }: Props & { group: Group }) {
+  const { tree } = run;
+  const votes = votesFor(tree, answer);
+  return (
+    <tbody>
+      <tr class="group">
+        <th scope="rowgroup" colSpan={6}>
+          {answer === null ? (
+            'No answer'
+          ) : (
+            <>
+              <AnswerMark colour={answerColour(run, answer)} /> <span class="mono">{answer}</span>{' '}
+              <Verdict answer={answer} reference={run.reference} />{' '}
+              <span class="hint">
+                {answer === tree.outcome?.answer ? 'wins with ' : ''}
+                {plural(votes, 'vote')}
+              </span>
+            </>
+          )}
+        </th>
+      </tr>
+      {leaves.map((entry) => {
+        const name = branchName(entry);
+        const mean = entry.ending?.meanLogprob ?? NaN;
+        return (
+          <tr key={entry.id} class={entry === leaf ? 'chosen' : ''}>
+            <th scope="row">
+              <button
+                type="button"
+                class="link"
+                onClick={() => onRead(entry)}
+                aria-current={entry === leaf ? 'true' : undefined}
+              >
+                {name}
+              </button>
+            </th>
+            <td>
+              <input
+                type="checkbox"
+                checked={entry === other}
+                disabled={leaf === null || entry === leaf}
+                aria-label={`Compare with ${name}`}
+                onChange={() => onCompare(entry === other ? null : entry)}
+              />
+            </td>
+            <td class="state">
+              <BranchMark run={run} leaf={entry} /> {entry === tree.winner ? 'winner' : kStateWords[entry.state]}
+            </td>
+            <td class="number">{formatCount(leafLength(entry))}</td>
+            <td class="number">{Number.isFinite(mean) ? formatProbability(mean) : ''}</td>
+            <td class="tail">{`…${textTail(entry, 34)}`}</td>
+          </tr>
+        );
+      })}
+    </tbody>
   );
 }

@@ -1,10 +1,15 @@
-import type { HistoryEntry, Session } from '../app/session';
+import type { HistoryEntry, LaneEntry } from '../app/history';
+import type { Session } from '../app/session';
 import { useChanges } from './hooks';
 
 function stateWord(state: string): string {
   const words: Record<string, string> = {
     running: 'running',
+    queued: 'waiting',
+    prefill: 'running',
+    decoding: 'running',
     'enough-finished': 'answered',
+    agreement: 'answered',
     'nothing-live': 'answered',
     'token-budget': 'budget spent',
     'time-budget': 'time up',
@@ -15,10 +20,11 @@ function stateWord(state: string): string {
   return words[state] ?? state;
 }
 
-/** The runs of this session, and those the server has had from others. */
-export function HistoryList({ session, onOpen }: { session: Session; onOpen(id: string): void }) {
+/** What was asked from this browser, and what the server has had from others. */
+export function HistoryList({ session, onOpen }: { session: Session; onOpen(ids: string[]): void }) {
   useChanges(session.changes, 100);
   const { history, elsewhere } = session;
+  const current = session.lanes[0]?.id ?? null;
   return (
     <section class="history" aria-labelledby="history-title">
       <div class="history-head">
@@ -30,42 +36,66 @@ export function HistoryList({ session, onOpen }: { session: Session; onOpen(id: 
         )}
       </div>
       {history.length === 0 ? (
-        <p class="hint">What you ask appears here until this tab is closed.</p>
+        <p class="hint">What you ask appears here. It goes on when you leave, and is found here again.</p>
       ) : (
-        <Entries entries={history} current={session.run?.id ?? null} onOpen={onOpen} />
+        <Entries entries={history} current={current} onOpen={onOpen} />
       )}
       {elsewhere.length > 0 && (
-        <details onToggle={(event) => event.currentTarget.open && void session.listElsewhere()}>
+        <details onToggle={(event) => event.currentTarget.open && void session.list()}>
           <summary>Others on this server ({elsewhere.length})</summary>
-          <Entries entries={elsewhere} current={session.run?.id ?? null} onOpen={onOpen} />
+          <Entries
+            entries={elsewhere.map((listing) => ({ created: listing.created, lanes: [listing] }))}
+            current={current}
+            onOpen={onOpen}
+          />
         </details>
       )}
     </section>
   );
 }
 
-type Shown = Pick<HistoryEntry, 'id' | 'question' | 'method' | 'state' | 'answer' | 'created'>;
+type Shown = Pick<HistoryEntry, 'created'> & { lanes: LaneEntry[] };
 
-function Entries({ entries, current, onOpen }: { entries: Shown[]; current: string | null; onOpen(id: string): void }) {
+function Entries({
+  entries,
+  current,
+  onOpen,
+}: {
+  entries: Shown[];
+  current: string | null;
+  onOpen(ids: string[]): void;
+}) {
   return (
     <ul class="entries">
-      {entries.map(({ id, question, method, state, answer, created }) => (
-        <li key={id}>
-          <button type="button" aria-current={id === current ? 'true' : undefined} onClick={() => onOpen(id)}>
-            <span class="entry-question">{question === '' ? id : question}</span>
-            <span class="hint">
-              {[answer === null ? stateWord(state) : `→ ${answer}`, method, timeOf(created)]
-                .filter(Boolean)
-                .join(' · ')}
-            </span>
-          </button>
-        </li>
-      ))}
+      {entries.map(({ lanes, created }) => {
+        const questions = [...new Set(lanes.map(({ question }) => question))];
+        const ids = lanes.map(({ id }) => id);
+        return (
+          <li key={ids[0]}>
+            <button
+              type="button"
+              aria-current={current !== null && ids.includes(current) ? 'true' : undefined}
+              onClick={() => onOpen(ids)}
+            >
+              <span class="entry-question">{questions[0] === '' ? ids[0] : questions[0]}</span>
+              <span class="hint">
+                {questions.length > 1 ? `and ${questions.length - 1} more · ` : ''}
+                {lanes.map(resultOf).join(' · ')}
+                {timeOf(created)}
+              </span>
+            </button>
+          </li>
+        );
+      })}
     </ul>
   );
 }
 
+function resultOf({ method, state, answer }: LaneEntry): string {
+  return `${method} ${answer === null ? stateWord(state) : `→ ${answer}`}`.trim();
+}
+
 function timeOf(created: number): string {
   if (!Number.isFinite(created)) return '';
-  return new Date(created * 1000).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' });
+  return ` · ${new Date(created * 1000).toLocaleTimeString([], { hour: '2-digit', minute: '2-digit' })}`;
 }

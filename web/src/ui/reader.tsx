@@ -17,6 +17,9 @@ import { leafBelow, pathTo, type Segment, type Tree } from '../model/tree';
 import { Choice } from './choice';
 import { chunkRuns } from './chunks';
 import { useChanges } from './hooks';
+import { answerColour, AnswerMark, Verdict } from './answer_mark';
+import { BranchMark } from './branch_mark';
+import { RichText } from './rich_text';
 import { StateMark } from './state_mark';
 
 interface Props {
@@ -31,6 +34,7 @@ interface Props {
 /** The text of a branch; of two of them, side by side. */
 export function Reader({ run, leaf, other, following, onRead, onCompare }: Props) {
   useChanges(run.changes, 120);
+  const [formatted, setFormatted] = useState(true);
   const { tree } = run;
   if (leaf === null) {
     return (
@@ -43,26 +47,33 @@ export function Reader({ run, leaf, other, following, onRead, onCompare }: Props
     <section class="reader" aria-label={other === null ? 'Branch' : 'Two branches'}>
       <header class="reader-head">
         {other === null && (
-          <BranchTitle
-            tree={tree}
-            leaf={leaf}
-            note={following && tree.outcome === null ? 'most probable so far' : ''}
-          />
+          <BranchTitle run={run} leaf={leaf} note={following && tree.outcome === null ? 'most probable so far' : ''} />
         )}
         <CompareWith tree={tree} leaf={leaf} other={other} onCompare={onCompare} />
+        {other === null && (
+          <label class="format">
+            <input
+              type="checkbox"
+              checked={formatted}
+              onChange={(event) => setFormatted(event.currentTarget.checked)}
+            />{' '}
+            Format the answer
+          </label>
+        )}
       </header>
       {other === null ? (
         <Scroller key={leaf.id} live={leaf.state === 'live'}>
-          <BranchText tree={tree} path={pathTo(leaf)} from={0} onRead={onRead} />
+          <BranchText tree={tree} path={pathTo(leaf)} from={0} onRead={onRead} formatted={formatted} />
         </Scroller>
       ) : (
-        <Comparison tree={tree} left={leaf} right={other} onRead={onRead} />
+        <Comparison run={run} left={leaf} right={other} onRead={onRead} />
       )}
     </section>
   );
 }
 
-function BranchTitle({ tree, leaf, note = '' }: { tree: Tree; leaf: Segment; note?: string }) {
+function BranchTitle({ run, leaf, note = '' }: { run: Shown; leaf: Segment; note?: string }) {
+  const { tree } = run;
   const answer = leaf.ending?.answer ?? null;
   const isWinner = leaf === tree.winner;
   const votes = votesFor(tree, answer);
@@ -70,16 +81,22 @@ function BranchTitle({ tree, leaf, note = '' }: { tree: Tree; leaf: Segment; not
   return (
     <div class="branch-title">
       <h3>
-        <StateMark state={leaf.state} winner={isWinner} />
+        {leaf.state !== 'finished' && <BranchMark run={run} leaf={leaf} />}
+        {isWinner && <span title="The winner">★</span>}
         Branch {branchName(leaf)}
-        {answer !== null && answer !== '' && <span class="branch-answer">{answer}</span>}
+        {answer !== null && answer !== '' && (
+          <span class={`branch-answer answer-${answerColour(run, answer).name}`}>
+            <AnswerMark colour={answerColour(run, answer)} /> <span class="ink">{answer}</span>
+          </span>
+        )}
+        <Verdict answer={answer} reference={run.reference} />
       </h3>
       <p class="hint">
         {[
           isWinner ? 'wins' : kStateWords[leaf.state],
           plural(leafLength(leaf), 'token'),
-          votes > 0 ? plural(votes, 'vote') : '',
-          Number.isFinite(mean) ? `${formatProbability(mean)} per token` : '',
+          votes > 0 ? `${plural(votes, 'vote')} for its answer` : '',
+          Number.isFinite(mean) ? `a token had a probability of ${formatProbability(mean)} in the mean` : '',
           note,
         ]
           .filter((part) => part !== '')
@@ -115,16 +132,17 @@ function CompareWith({
 }
 
 function Comparison({
-  tree,
+  run,
   left,
   right,
   onRead,
 }: {
-  tree: Tree;
+  run: Shown;
   left: Segment;
   right: Segment;
   onRead(leaf: Segment): void;
 }) {
+  const { tree } = run;
   const { shared, left: mine, right: theirs, decision } = comparePaths(left, right);
   const text = segmentsText(shared);
   const took = (segment: Segment) => `“${firstToken(segment)}” (${formatProbability(segment.logprob.at(0))})`;
@@ -163,8 +181,8 @@ function Comparison({
           { leaf: right, own: theirs },
         ].map(({ leaf, own }) => (
           <div class="column" key={leaf.id} tabIndex={0} role="group" aria-label={`Branch ${branchName(leaf)}`}>
-            <BranchTitle tree={tree} leaf={leaf} />
-            <BranchText tree={tree} path={[...shared, ...own]} from={shared.length} onRead={onRead} />
+            <BranchTitle run={run} leaf={leaf} />
+            <BranchText tree={tree} path={[...shared, ...own]} from={shared.length} onRead={onRead} formatted={false} />
           </div>
         ))}
       </div>
@@ -196,11 +214,13 @@ function BranchText({
   path,
   from,
   onRead,
+  formatted,
 }: {
   tree: Tree;
   path: Segment[];
   from: number;
   onRead(leaf: Segment): void;
+  formatted: boolean; // the answer's Markdown and formulas
 }) {
   const opensThinking = tree.opening?.opensThinking ?? false;
   const length = path.reduce((sum, segment) => sum + segment.length, 0);
@@ -220,13 +240,17 @@ function BranchText({
         list.length === 0 ? null : (
           <div key={part} class={`part ${part}`}>
             <h4>{part === 'thinking' ? 'Thinking' : 'Answer'}</h4>
-            {list.map((block, i) => (
-              <div class={`text-block ${list.length > 2 ? 'one-of-many' : ''}`} key={i}>
-                {block.runs.map((run, j) =>
-                  run.decided === null ? run.text : <Decided key={j} tree={tree} run={run} onRead={onRead} />,
-                )}
-              </div>
-            ))}
+            {formatted && part === 'answer' && (
+              <RichText text={list.flatMap((block) => block.runs.map((run) => run.text)).join('')} />
+            )}
+            {(!formatted || part === 'thinking') &&
+              list.map((block, i) => (
+                <div class={`text-block ${list.length > 2 ? 'one-of-many' : ''}`} key={i}>
+                  {block.runs.map((run, j) =>
+                    run.decided === null ? run.text : <Decided key={j} tree={tree} run={run} onRead={onRead} />,
+                  )}
+                </div>
+              ))}
           </div>
         ),
       )}

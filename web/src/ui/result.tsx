@@ -1,42 +1,97 @@
+import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Shown } from '../app/shown';
 import { formatCount, formatSeconds, plural, reasonInWords } from '../draw/words';
-import type { Vote } from '../model/events';
+import { AnswerMark, answerColour, Verdict } from './answer_mark';
 import { useChanges } from './hooks';
+import { Progress } from './progress';
+import { AnswerText } from './rich_text';
 
 const kMostAnswers = 4;
+const kLongAnswer = 60; // characters
 
 /** The answer, who voted for it, and what it took. */
-export function Result({ run }: { run: Shown }) {
+export function Result({ run, children }: { run: Shown; children?: preact.ComponentChildren }) {
   useChanges(run.changes, 100);
-  const { tree } = run;
-  const { outcome } = tree;
-  const winning = outcome?.answer ?? null;
-  const leading = tree.votes[0]?.answer;
-  const undecided = run.active || outcome?.reason === 'running';
   return (
     <section class="result" aria-labelledby="question">
-      <h2 id="question" class="question" tabIndex={run.question.length > 90 ? 0 : undefined}>
-        {run.question}
-      </h2>
+      {children}
+      <Question text={run.question} />
       {run.error !== null && (
         <p class="error" role="alert">
           {run.error}
         </p>
       )}
-      {!run.refused && (
-        <>
-          <div class="verdict">
-            <div class="answer">
-              <span class="label">{undecided ? (leading === undefined ? 'Thinking' : 'Leading') : 'Answer'}</span>
-              <output class="value">{winning ?? leading ?? (undecided ? '…' : 'none')}</output>
-              <span class="hint">{headline(run)}</span>
-            </div>
-            {tree.votes.length > 0 && <Votes votes={tree.votes} winning={winning} />}
-          </div>
-          <p class="figures">{figures(run)}</p>
-        </>
-      )}
+      {!run.refused && <Outcome run={run} />}
     </section>
+  );
+}
+
+/** A long question is cut after three lines, with a way to see the rest. */
+function Question({ text }: { text: string }) {
+  const box = useRef<HTMLHeadingElement>(null);
+  const [whole, setWhole] = useState(false);
+  const [cut, setCut] = useState(false);
+  useEffect(() => setWhole(false), [text]);
+  useEffect(() => {
+    const heading = box.current!;
+    const look = () => setCut(heading.scrollHeight > heading.clientHeight + 2);
+    const observer = new ResizeObserver(look);
+    observer.observe(heading);
+    look();
+    return () => observer.disconnect();
+  }, [text]);
+  return (
+    <div class="question-box">
+      <h2 id="question" class={`question ${whole ? 'whole' : ''}`} ref={box}>
+        {text}
+      </h2>
+      {(cut || whole) && (
+        <button type="button" class="link" aria-expanded={whole} onClick={() => setWhole(!whole)}>
+          {whole ? 'Less' : 'All of it'}
+        </button>
+      )}
+    </div>
+  );
+}
+
+/** The answer so far with its votes and figures: of a run, or of a lane. */
+export function Outcome({ run }: { run: Shown }) {
+  const { tree } = run;
+  const { outcome } = tree;
+  const winning = outcome?.answer ?? null;
+  const leading = tree.votes[0]?.answer ?? null;
+  const undecided = run.active || outcome?.reason === 'running';
+  const answer = winning ?? leading;
+  return (
+    <>
+      <div class="verdict">
+        <div class="answer">
+          <span class="label">{undecided ? (leading === null ? 'Thinking' : 'Leading') : 'Answer'}</span>
+          <output
+            class={`value ${(answer?.length ?? 0) > kLongAnswer ? 'long' : ''}`}
+            tabIndex={(answer?.length ?? 0) > kLongAnswer ? 0 : undefined}
+          >
+            {answer === null ? (
+              undecided ? (
+                '…'
+              ) : (
+                'none'
+              )
+            ) : (
+              <>
+                <AnswerMark colour={answerColour(run, answer)} />
+                <AnswerText answer={answer} />
+              </>
+            )}
+          </output>
+          {!undecided && <Verdict answer={answer} reference={run.reference} />}
+          <span class="hint">{headline(run)}</span>
+        </div>
+        {tree.votes.length > 0 && <Votes run={run} winning={winning} />}
+      </div>
+      {run.active && <Progress run={run} />}
+      <p class="figures">{figures(run)}</p>
+    </>
   );
 }
 
@@ -77,23 +132,28 @@ function figures(run: Shown): string {
   return parts.filter((part) => part !== '').join(' · ');
 }
 
-function Votes({ votes, winning }: { votes: Vote[]; winning: string | null }) {
+function Votes({ run, winning }: { run: Shown; winning: string | null }) {
+  const { votes } = run.tree;
   const most = votes.reduce((largest, vote) => Math.max(largest, vote.votes), 1);
   const shown = votes.slice(0, kMostAnswers);
   return (
     <ol class="votes" aria-label="Votes">
-      {shown.map(({ answer, votes: count }) => (
-        <li key={answer} class={answer === winning ? 'winning' : ''}>
-          <span class="vote-answer">
-            {answer === winning ? '★ ' : ''}
-            {answer === '' ? 'no answer' : answer}
-          </span>
-          <progress max={most} value={count} aria-hidden="true" />
-          <span class="vote-count" aria-label={plural(count, 'vote')}>
-            {formatCount(count)}
-          </span>
-        </li>
-      ))}
+      {shown.map(({ answer, votes: count }) => {
+        const colour = answerColour(run, answer);
+        return (
+          <li key={answer} class={answer === winning ? 'winning' : ''}>
+            <span class="vote-answer">
+              {answer === winning ? '★ ' : ''}
+              <AnswerMark colour={colour} /> {answer === '' ? 'no answer' : answer}
+            </span>
+            <progress class={`answer-${colour.name}`} max={most} value={count} aria-hidden="true" />
+            <span class="vote-count">
+              {formatCount(count)}
+              <span class="unseen"> {count === 1 ? 'vote' : 'votes'}</span>
+            </span>
+          </li>
+        );
+      })}
       {votes.length > kMostAnswers && <li class="hint">and {plural(votes.length - kMostAnswers, 'other answer')}</li>}
     </ol>
   );

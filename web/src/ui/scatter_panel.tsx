@@ -38,9 +38,10 @@ export function ScatterPanel({ run, onRead }: { run: Shown; onRead(leaf: Segment
   return (
     <div class="scatter-panel">
       <p class="hint">
-        One point for each token.{' '}
+        One point for each token. To the right the model was less sure of it: many tokens could have followed (entropy,
+        H). Upwards it was torn between a few (varentropy, VE).{' '}
         {branch?.enabled === true
-          ? 'The branch splits where varentropy is high while entropy is still low: a few good ways to go on.'
+          ? 'A branch splits where varentropy is high while entropy is still low: there are a few good ways to go on.'
           : 'This method does not split branches.'}
       </p>
       <div class="canvas-box">
@@ -60,17 +61,17 @@ export function ScatterPanel({ run, onRead }: { run: Shown; onRead(leaf: Segment
           <table>
             <thead>
               <tr>
-                <th scope="col">Decision in</th>
+                <th scope="col">Branch</th>
                 <th scope="col" class="number">
-                  Token
+                  At token
                 </th>
                 <th scope="col" class="number">
-                  Entropy
+                  Entropy, nats
                 </th>
                 <th scope="col" class="number">
-                  Varentropy
+                  Varentropy, nats²
                 </th>
-                <th scope="col">After</th>
+                <th scope="col">After the words</th>
                 <th scope="col">Goes on with</th>
               </tr>
             </thead>

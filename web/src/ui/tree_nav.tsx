@@ -37,7 +37,7 @@ function describe(tree: Tree, segment: Segment): string {
   return [
     `${name} ${kStateWords[segment.state]}`,
     answer === '' ? '' : `answer ${answer}`,
-    votes > 0 ? plural(votes, 'vote') : '',
+    votes > 0 ? `${plural(votes, 'vote')} for it` : '',
     segment === tree.winner ? 'winner' : '',
     `${plural(leafLength(segment), 'token')} in all`,
   ]

@@ -5,9 +5,11 @@ import { TreeView } from '../draw/tree_view';
 import { branchName, formatNats, kStateWords, leafLength, plural } from '../draw/words';
 import type { Measure } from '../layout/spans';
 import { textTail, tokenContext } from '../model/branch_text';
-import { leafBelow, type Segment, type SegmentState } from '../model/tree';
+import { leafBelow, type Segment } from '../model/tree';
+import { AnswerMark, answerColour } from './answer_mark';
 import { Choice } from './choice';
-import { StateMark } from './state_mark';
+import { useChanges } from './hooks';
+import { StateMark, WinnerMark } from './state_mark';
 import { Tooltip, type TipPlace } from './tooltip';
 import { TreeNav } from './tree_nav';
 
@@ -20,7 +22,7 @@ interface Props {
   onPeek(leaf: Segment | null): void;
 }
 
-const kStates: SegmentState[] = ['live', 'finished', 'exhausted', 'retired', 'cut'];
+const kStates = ['live', 'exhausted', 'retired', 'cut'] as const;
 
 /** The drawing of the tree, its tools, its legend, and the way through it by keyboard. */
 export function TreePanel({ run, leaf, other, onRead, onCompare, onPeek }: Props) {
@@ -39,7 +41,7 @@ export function TreePanel({ run, leaf, other, onRead, onCompare, onPeek }: Props
       if (compare) handlers.current.onCompare(target);
       else handlers.current.onRead(target);
     };
-    const made = new TreeView(canvas.current!, handlers.current.run.tree, {
+    const made = new TreeView(canvas.current!, run.tree, run.colours, {
       onPoint(hit, x, y) {
         setTip(hit === null ? null : { hit, x, y });
         handlers.current.onPeek(hit === null ? null : leafBelow(hit.segment, handlers.current.run.tree.winner));
@@ -110,23 +112,44 @@ export function TreePanel({ run, leaf, other, onRead, onCompare, onPeek }: Props
           </Tooltip>
         )}
       </div>
-      <ul class="legend" aria-label="Legend">
-        <li>
-          <StateMark state="split" /> decision
-        </li>
-        {kStates.map((state) => (
-          <li key={state}>
-            <StateMark state={state} /> {kStateWords[state]}
-          </li>
-        ))}
-        <li>
-          <StateMark state="finished" winner /> winner
-        </li>
-        <li>
-          <span class="hill" aria-hidden="true" /> entropy
-        </li>
-      </ul>
+      <Legend run={run} />
     </div>
+  );
+}
+
+/** The answers there are, and only those states that some branch is in. */
+function Legend({ run }: { run: Shown }) {
+  useChanges(run.changes, 300);
+  const { tree } = run;
+  const states = kStates.filter((state) => tree.count(state) > 0);
+  return (
+    <ul class="legend" aria-label="Legend">
+      {tree.votes.slice(0, 8).map(({ answer }) => (
+        <li key={answer}>
+          <AnswerMark colour={answerColour(run, answer)} />
+          <span class="legend-answer">{answer}</span>
+        </li>
+      ))}
+      {tree.winner !== null && (
+        <li>
+          <WinnerMark /> winner
+        </li>
+      )}
+      <li title="A token with a few good alternatives: the text branches there">
+        <StateMark state="split" /> decision
+      </li>
+      {states.map((state) => (
+        <li key={state}>
+          <StateMark state={state} /> {kStateWords[state]}
+        </li>
+      ))}
+      <li title="Entropy: how unsure the model was of the next token">
+        <span class="hill" aria-hidden="true" /> unsure (entropy)
+      </li>
+      <li title="At a decision: H is entropy, how unsure the model was; VE is varentropy, how unevenly">
+        H entropy, VE varentropy
+      </li>
+    </ul>
   );
 }
 

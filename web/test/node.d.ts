@@ -1,0 +1,4 @@
+/** What tests use of Node.js. */
+declare module 'node:fs' {
+  export function readFileSync(path: URL, encoding: 'utf8'): string;
+}
