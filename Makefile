@@ -8,7 +8,7 @@ PRESET ?= release
 JOBS ?= $(shell nproc)
 BUILD := build/$(PRESET)
 # What `dts run` is given.
-ARGS ?= --method dts-stable --example 1
+ARGS ?= --example
 # For the first configuration of a build directory; `make configure` applies them to an existing one.
 CMAKE_ARGS ?=
 

@@ -12,6 +12,7 @@ inline constexpr int kExitUsage = 2;
 inline constexpr int kExitUnfinished = 3;  // ended without a finished trajectory
 
 void add_run_command(CLI::App& app, int& exit_code);
+void add_compare_command(CLI::App& app, int& exit_code);
 void add_serve_command(CLI::App& app, int& exit_code);
 void add_eval_command(CLI::App& app, int& exit_code);
 void add_grade_command(CLI::App& app, int& exit_code);

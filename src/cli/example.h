@@ -1,4 +1,4 @@
-// The built-in model's own problems, for `dts run --example`.
+// The built-in model's own problems, for --example.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ struct Example {
   std::string answer;  // the right one
 };
 
-// Problem `number`, from 1. Throws a usage error naming the flag when there are not so many, and a failure when the
-// problems are not installed.
+// Problem `number`, from 1; those with traps first. Throws a usage error naming the flag when there are not so many,
+// and a failure when the problems are not installed.
 Example read_example(int number);
 
 }  // namespace dts::cli

@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "cli/skeleton.h"
+#include "draw/answer_marks.h"
 #include "text/display.h"
 #include "text/glyphs.h"
 #include "text/numbers.h"
@@ -111,7 +113,7 @@ Lines decision_lines(const Snapshot& snapshot, int width, int rows, const Glyphs
 }
 
 Lines tail_lines(const Snapshot& snapshot, int width, int rows) {
-  Lines lines = {section("oldest branch", fmt::format("{} tokens", grouped(snapshot.leader_length)), width)};
+  Lines lines = {section("oldest branch", counted(snapshot.leader_length, "token"), width)};
   std::string text =
       snapshot.leader_tail.substr(std::min(snapshot.leader_tail.find_first_not_of(" \n"), snapshot.leader_tail.size()));
   std::replace(text.begin(), text.end(), '\t', ' ');
@@ -147,9 +149,10 @@ std::string bar(double value, double total, int width, const Glyphs& glyphs) {
 }
 
 std::vector<StyledLine> vote_lines(const std::vector<AnswerCount>& votes, int without_answer, int width, int max_rows,
-                                   const Glyphs& glyphs) {
+                                   const Glyphs& glyphs, draw::AnswerColours colours) {
   constexpr std::string_view kNone = "(no answer)";
   Lines lines;
+  if (max_rows < 1) return lines;
   int total = without_answer;
   int name_width = without_answer > 0 ? display_width(kNone) : 1;
   for (const AnswerCount& count : votes) {
@@ -157,18 +160,24 @@ std::vector<StyledLine> vote_lines(const std::vector<AnswerCount>& votes, int wi
     name_width = std::max(name_width, display_width(count.answer));
   }
   name_width = std::min(name_width, std::max(8, width / 3));
-  const int bar_width = std::clamp(width - name_width - 8, 4, 32);
-  const auto add = [&](std::string_view name, int count, Style style) {
-    if (static_cast<int>(lines.size()) >= max_rows) return;
+  const int bar_width = std::clamp(width - name_width - 10, 4, 32);
+  const std::size_t all = votes.size() + (without_answer > 0 ? 1 : 0);
+  const auto rows = static_cast<std::size_t>(max_rows);
+  const std::size_t shown = all <= rows ? all : rows - 1;
+  for (std::size_t i = 0; i < shown; ++i) {
+    const bool silent = i == votes.size();
+    const draw::AnswerColour& colour = silent ? draw::kOtherAnswer : colours.of(votes[i].answer);
+    const Style style = draw::answer_style(colour);
+    const int count = silent ? without_answer : votes[i].votes;
     StyledLine line;
-    line.add(pad(shorten(name, name_width), name_width), style).add(" ");
+    line.add(draw::answer_mark(colour, glyphs.unicode), style).add(" ");
+    line.add(pad(shorten(silent ? kNone : votes[i].answer, name_width), name_width), style).add(" ");
     line.add(bar(count, total, bar_width, glyphs), style);
     lines.push_back(line.add(fmt::format(" {}", count), Style::kBold));
-  };
-  for (std::size_t i = 0; i < votes.size(); ++i) {
-    add(votes[i].answer, votes[i].votes, i == 0 ? Style::kCyan : Style::kPlain);
   }
-  if (without_answer > 0) add(kNone, without_answer, Style::kDim);
+  if (all > shown) {
+    lines.push_back(StyledLine().add(fmt::format("and {} more", all - shown), Style::kDim));
+  }
   return lines;
 }
 
@@ -193,8 +202,10 @@ std::vector<StyledLine> compose_frame(const FrameTitle& title, const FrameState&
     // does not need goes to the text.
     const int rest = size.rows - static_cast<int>(lines.size()) - (roomy ? 3 : 0);
     const int share = std::max(1, rest / 6);
-    const Lines votes = with_margin(
-        vote_lines(snapshot.votes, snapshot.without_answer, width - 2 * kMargin, std::min(share, kMaxVotes), glyphs));
+    draw::AnswerColours colours;
+    for (const std::string& answer : snapshot.outline.labels) colours.of(answer);
+    const Lines votes = with_margin(vote_lines(snapshot.votes, snapshot.without_answer, width - 2 * kMargin,
+                                               std::min(std::max(share, 2), kMaxVotes), glyphs, std::move(colours)));
     const int decision_rows = std::min({share, kMaxDecisions, static_cast<int>(snapshot.decisions.size())});
     const int small = (votes.empty() ? 0 : 1 + static_cast<int>(votes.size())) +
                       (decision_rows > 0 ? 1 + decision_rows : 0) + 1 + share;

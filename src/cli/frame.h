@@ -8,6 +8,7 @@
 
 #include "cli/snapshot.h"
 #include "cli/terminal.h"
+#include "draw/answer_colours.h"
 #include "text/glyphs.h"
 #include "text/style.h"
 
@@ -41,8 +42,9 @@ std::string bar(double value, double total, int width, const text::Glyphs& glyph
 std::vector<text::StyledLine> compose_frame(const FrameTitle& title, const FrameState& state, TerminalSize size,
                                             const text::Glyphs& glyphs);
 
-// The votes as bars of all that finished, one line an answer, the leading one first; at most `max_rows`.
+// The votes as bars of all that finished, one line an answer, the leading one first; at most `max_rows`, the last of
+// which says how many more there are. `colours` are those of the answers.
 std::vector<text::StyledLine> vote_lines(const std::vector<AnswerCount>& votes, int without_answer, int width,
-                                         int max_rows, const text::Glyphs& glyphs);
+                                         int max_rows, const text::Glyphs& glyphs, draw::AnswerColours colours);
 
 }  // namespace dts::cli

@@ -9,9 +9,11 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "cli/arguments.h"
 #include "cli/commands.h"
+#include "cli/comparison.h"
 #include "cli/decoding_flags.h"
 #include "cli/example.h"
 #include "cli/interrupt.h"
@@ -19,6 +21,7 @@
 #include "cli/model_options.h"
 #include "cli/output.h"
 #include "cli/prompt_source.h"
+#include "cli/question_run.h"
 #include "cli/run_report.h"
 #include "cli/spelling.h"
 #include "cli/view.h"
@@ -95,37 +98,6 @@ std::optional<Example> choose_example(const RunFlags& flags) {
   return read_example(*flags.example);
 }
 
-// The prompt as the model sees it.
-ChatPrompt make_prompt(const RunFlags& flags, const std::string& question, const Vocabulary& vocabulary) {
-  if (flags.raw) {
-    const std::string_view text = question;
-    const std::size_t end = text.find_last_not_of(" \t\r\n");
-    return {question, vocabulary.tokenize_prompt(question), text.substr(0, end + 1).ends_with("<think>")};
-  }
-  std::vector<ChatMessage> messages;
-  if (!flags.system.empty()) messages.push_back({"system", flags.system});
-  messages.push_back({"user", question});
-  return vocabulary.chat(messages);
-}
-
-// Tokens a branch must hold for the prompt and a trajectory; 0: as many as the model and memory allow.
-int choose_context(const RunFlags& flags, const ModelInfo& model, int prompt_tokens) {
-  const int trained = model.training_context;
-  int context = flags.model.context_size;
-  if (context == 0 && flags.decoding.max_tokens) {
-    const std::int64_t wanted = std::int64_t{prompt_tokens} + *flags.decoding.max_tokens;
-    context = static_cast<int>(std::min<std::int64_t>(wanted, trained > 0 ? trained : wanted));
-  }
-  const int room = context > 0 ? context : trained;
-  if (room > 0 && prompt_tokens >= room) {
-    const bool by_flag = flags.model.context_size > 0;
-    throw usage_error(fmt::format("the prompt has {} tokens, but {} holds {}: {}", prompt_tokens,
-                                  by_flag ? "the context (--ctx-size)" : "the model's context", room,
-                                  by_flag ? "raise it or shorten the prompt" : "shorten the prompt"));
-  }
-  return context;
-}
-
 // While a large model is read: one line that is gone afterwards.
 class LoadingLine {
  public:
@@ -153,7 +125,7 @@ class LoadingLine {
 std::unique_ptr<LoadedModel> load(const RunFlags& flags, const Terminal& terminal) {
   if (flags.model.path.empty() && !flags.model.is_remote() && !flags.example && !flags.quiet && !flags.json) {
     print_note(
-        "this is the tiny built-in model, which knows three kinds of problems (dts run --example 1, 2, 3); "
+        "this is the tiny built-in model, which knows three kinds of problems (dts run --example); "
         "-m model.gguf asks a real one");
   }
   LoadingLine line(terminal, !flags.quiet && !flags.json);
@@ -191,55 +163,23 @@ std::unique_ptr<View> choose_view(const RunFlags& flags, const FrameTitle& title
   return terminal.interactive ? make_live_view(title, terminal) : make_line_view(title);
 }
 
-// Decodes to the end, or until a first Ctrl-C. Of the document, the model, the question and the time to load are left
-// to the caller.
-TreeDocument decode(Engine& engine, const Vocabulary& vocabulary, const ChatPrompt& prompt,
-                    const SearchOptions& options, const RunFlags& flags, View& view) {
-  const std::shared_ptr<Search> search = make_text_search(vocabulary, prompt, options, {.stop = flags.stop});
-  Snapshotter snapshotter(*search, vocabulary);
-  search->on_event = [&](const SearchEvent& event) { snapshotter.on_event(event); };
-
-  JobTimes wall;
-  Job job;
-  job.search = search;
-  job.max_seconds = flags.decoding.max_seconds;
-  job.on_prefill = [&](const JobProgress& progress) { view.prefilling(progress.prefilled, progress.prompt); };
-  job.on_done = [&](const JobTimes& times) { wall = times; };
-
-  const EngineTimes before = engine.times();
-  Scheduler scheduler(engine);
-  const JobId id = scheduler.submit(std::move(job));
-  bool cancelled = false;
-  while (scheduler.step()) {
-    if (Interrupt::requested() && !cancelled) {
-      cancelled = true;
-      scheduler.cancel(id);
-      view.stopping();
-    }
-    if (search->step() > 0) view.stepped(snapshotter);
-  }
-  const EngineTimes after = engine.times();
-
-  TreeDocument document = document_of(*search, vocabulary, prompt, engine.info(), wall);
-  document.stop = flags.stop;
-  if (search->outcome().reason == StopReason::kFailed) document.outcome.error = search->failure().spelled(flag_of);
-  document.times.model = after.model - before.model;
-  document.times.statistics = after.statistics - before.statistics;
-  document.times.forks = after.forks - before.forks;
-  document.times.bookkeeping = scheduler.bookkeeping_seconds();
-  return document;
+// Beside an example's answer: what the other way of decoding makes of it. Standard decoding, unless that is what was
+// asked for.
+ComparedRun decode_beside(const RunFlags& flags, Engine& engine, const Model& model, const ChatPrompt& prompt,
+                          const SearchOptions& options) {
+  DecodingOptions decoding;
+  decoding.method = options.method.name == "standard" ? "dts-stable" : "standard";
+  SearchOptions other = decoding.search();
+  other.sampling = options.sampling;
+  other.seed = options.seed;
+  other.max_tokens = options.max_tokens;
+  const std::unique_ptr<View> view = make_silent_view();
+  return {decoding.method, other.seed,
+          decode(engine, model.vocabulary(), prompt, other, flags.stop, flags.decoding.max_seconds, *view)};
 }
 
-// How the answer compares with the right one.
-std::string verdict(const TreeDocument& document, const Example& example) {
-  const Outcome& outcome = document.outcome;
-  const std::string expected = normalise_answer(example.answer);
-  if (!outcome.winner) return fmt::format("expected   {}: there is no answer\n", one_line(expected));
-  const bool right = outcome.finished[*outcome.winner].answer == expected;
-  return fmt::format("expected   {}: the answer is {}\n", one_line(expected), right ? "right" : "wrong");
-}
-
-int print_result(const RunFlags& flags, const std::optional<Example>& example, const TreeDocument& document) {
+// `beside`: runs of an example's question, to be told apart from the report's own below it; empty: none.
+int print_result(const RunFlags& flags, const Comparison& beside, const TreeDocument& document) {
   const Outcome& outcome = document.outcome;
   // The tree first, for a reader that goes away; but an answer is not lost to a tree that cannot be kept.
   std::optional<Error> not_saved;
@@ -255,8 +195,13 @@ int print_result(const RunFlags& flags, const std::optional<Example>& example, c
   } else if (flags.quiet) {
     if (outcome.winner) write_stdout(answer_text(document) + "\n");
   } else {
-    std::string report = report_text(document, detect_terminal(STDOUT_FILENO, flags.no_colour));
-    if (example) report = one_line(example->question) + "\n\n" + report + verdict(document, *example);
+    const Terminal terminal = detect_terminal(STDOUT_FILENO, flags.no_colour);
+    std::string report = report_text(document, terminal);
+    if (!beside.runs.empty()) {
+      report = one_line(beside.question) + "\n\n" + report + "\n" +
+               fmt::format("The right answer is {}.\n\n", one_line(beside.expected)) +
+               comparison_table(beside, terminal);
+    }
     write_stdout(report);
   }
   if (not_saved) throw *not_saved;
@@ -285,11 +230,14 @@ int run(const RunFlags& flags) {
   SearchOptions options = checked_search(flags.decoding, model.info().most_branches);
   options.sampling = flags.decoding.sampling(model.recommended_sampling().options);
 
-  const ChatPrompt prompt = make_prompt(flags, question, model.vocabulary());
+  const ChatPrompt prompt = make_prompt({question, flags.system, flags.raw, flags.stop}, model.vocabulary());
   const auto prompt_tokens = static_cast<int>(prompt.tokens.size());
   validate(options, model.vocabulary().size());
-  const EnginePlan plan = model.plan_engine({.max_branches = options.method.max_live(),
-                                             .context_length = choose_context(flags, model.info(), prompt_tokens)});
+  // An example is answered by another method, too, and that may be the wider one.
+  const int branches = std::max(options.method.max_live(), example ? DecodingOptions().search().method.max_live() : 1);
+  const EnginePlan plan =
+      model.plan_engine({.max_branches = std::min(branches, model.info().most_branches),
+                         .context_length = choose_context(flags.model, flags.decoding, model.info(), prompt_tokens)});
   if (flags.verbose) print_facts(model.info(), plan);
   const std::unique_ptr<Engine> engine = plan.make();
   const double load_seconds = since(start);
@@ -308,12 +256,19 @@ int run(const RunFlags& flags) {
 
   const FrameTitle title = make_title(model.info(), options, question, glyphs(terminal.unicode));
   const std::unique_ptr<View> view = choose_view(flags, title, terminal);
-  TreeDocument document = decode(*engine, model.vocabulary(), prompt, options, flags, *view);
+  TreeDocument document =
+      decode(*engine, model.vocabulary(), prompt, options, flags.stop, flags.decoding.max_seconds, *view);
   view->close();
   document.model = model.info().name;
   document.question = question;
   document.times.load = load_seconds;
-  return print_result(flags, example, document);
+  Comparison beside{model.info().name, question, example ? example->answer : std::string(), {}, true};
+  if (example && !flags.quiet && !flags.json && !Interrupt::requested()) {
+    beside.runs.push_back(decode_beside(flags, *engine, model, prompt, options));
+    beside.runs.push_back({options.method.name, options.seed, document});
+    if (options.method.name == "standard") std::swap(beside.runs[0], beside.runs[1]);
+  }
+  return print_result(flags, beside, document);
 }
 
 }  // namespace
@@ -337,7 +292,8 @@ void add_run_command(CLI::App& app, int& exit_code) {
   add_value(*command, "-f,--file", "FILE", "file with the question; - is standard input",
             [flags](const std::string& text) { flags->prompt.file = text; });
   add_value(
-      *command, "--example", "[N]", "ask problem N of the built-in model's own (default 1)",
+      *command, "--example", "[N]",
+      "ask problem N of the built-in model's own (default 1), with standard decoding beside it",
       [flags](const std::string& text) { flags->example = static_cast<int>(parse_integer("--example", text, 1)); })
       ->expected(0, 1)
       ->default_str("1");

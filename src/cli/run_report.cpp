@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "cli/skeleton.h"
+#include "draw/answer_marks.h"
 #include "draw/labels.h"
 #include "dts/answer.h"
 #include "question/reply_text.h"
@@ -207,9 +208,13 @@ std::string report_text(const TreeDocument& document, const Terminal& terminal) 
     const FinishedTrace& winner = outcome.finished[*outcome.winner];
     heading("answer");
     const std::string answer = one_line(winner.answer);
-    out += styled(answer.empty() ? "(none was found in the trajectory)" : answer, Style::kCyan, terminal.colour);
-    out += styled(fmt::format("  from trajectory {} of {}, {} tokens, mean log-probability {:.3f}", *outcome.winner + 1,
-                              outcome.finished.size(), grouped(winner.length), winner.mean_logprob),
+    draw::AnswerColours colours(outcome.finished);
+    const draw::AnswerColour& colour = colours.of(winner.answer);
+    out += styled(answer.empty() ? "(none was found in the trajectory)"
+                                 : draw::answer_mark(colour, terminal.unicode) + " " + answer,
+                  draw::answer_style(colour), terminal.colour);
+    out += styled(fmt::format("  from trajectory {} of {}, {}, mean log-probability {:.3f}", *outcome.winner + 1,
+                              outcome.finished.size(), counted(winner.length, "token"), winner.mean_logprob),
                   Style::kDim, terminal.colour) +
            "\n";
     if (outcome.finished.size() > 1) {
@@ -218,7 +223,7 @@ std::string report_text(const TreeDocument& document, const Terminal& terminal) 
       for (AnswerCount& count : votes) count.answer = one_line(count.answer);
       const auto silent = std::count_if(outcome.finished.begin(), outcome.finished.end(),
                                         [](const FinishedTrace& f) { return f.answer.empty(); });
-      for (const StyledLine& line : vote_lines(votes, static_cast<int>(silent), width, 12, g)) {
+      for (const StyledLine& line : vote_lines(votes, static_cast<int>(silent), width, 12, g, colours)) {
         out += line.render(terminal.colour, width) + "\n";
       }
     }

@@ -5,7 +5,9 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
+#include "draw/answer_marks.h"
 #include "text/display.h"
 #include "text/glyphs.h"
 #include "text/style.h"
@@ -26,12 +28,10 @@ struct Square {
 Style style_of(SegmentState state) {
   switch (state) {
     case SegmentState::kLive:
-      return Style::kGreen;
     case SegmentState::kFinished:
-      return Style::kCyan;
+      return Style::kPlain;
     case SegmentState::kExhausted:
     case SegmentState::kRetired:
-      return Style::kRed;
     case SegmentState::kSplit:
     case SegmentState::kCut:
       return Style::kDim;
@@ -39,20 +39,20 @@ Style style_of(SegmentState state) {
   return Style::kPlain;
 }
 
-std::string_view tip_of(SegmentState state, const Glyphs& glyphs) {
+std::string tip_of(SegmentState state, const Glyphs& glyphs) {
   switch (state) {
     case SegmentState::kFinished:
-      return glyphs.finished;
+      return std::string(glyphs.finished);
     case SegmentState::kExhausted:
     case SegmentState::kRetired:
-      return glyphs.exhausted;
+      return std::string(glyphs.exhausted);
     case SegmentState::kCut:
-      return glyphs.cut;
+      return std::string(glyphs.cut);
     case SegmentState::kSplit:
     case SegmentState::kLive:
-      return glyphs.live;
+      return std::string(glyphs.live);
   }
-  return glyphs.live;
+  return std::string(glyphs.live);
 }
 
 std::size_t rank(const OutlineSegment& leaf) {
@@ -102,8 +102,10 @@ class ColumnScale {
 
 class Drawing {
  public:
-  Drawing(const Outline& outline, const Glyphs& glyphs)
-      : outline_(outline), glyphs_(glyphs), row_(outline.segments.size(), kHidden), best_(outline.segments.size(), 0) {}
+  Drawing(const Outline& outline, const Glyphs& glyphs, draw::AnswerColours colours)
+      : outline_(outline), glyphs_(glyphs), row_(outline.segments.size(), kHidden), best_(outline.segments.size(), 0) {
+    for (const std::string& answer : outline.labels) colours_.push_back(&colours.of(answer));
+  }
 
   // Returns how many leaves found no room.
   int choose_leaves(int max_rows) {
@@ -177,8 +179,15 @@ class Drawing {
     }
   }
 
+  // Of the answer that a finished leaf gives; null: it gives none.
+  const draw::AnswerColour* colour(SegmentId leaf) const {
+    const std::int32_t i = at(leaf).label;
+    return at(leaf).state == SegmentState::kFinished && i >= 0 ? colours_[index(i)] : nullptr;
+  }
+
   Style line_style(SegmentId id) const {
-    if (best_[index(id)] != 0) return Style::kCyan;
+    if (const draw::AnswerColour* answer = colour(id)) return draw::answer_style(*answer);
+    if (best_[index(id)] != 0) return Style::kBold;
     return at(id).state == SegmentState::kSplit ? Style::kPlain : style_of(at(id).state);
   }
 
@@ -222,30 +231,34 @@ class Drawing {
         const Square& cell = grid_[index(row_[index(leaf)])][index(c)];
         line.add(cell.glyph, cell.style);
       }
-      line.add(tip_of(s.state, glyphs_), style_of(s.state));
-      line.add(label(leaf), leaf == outline_.best ? Style::kCyan : Style::kPlain);
+      const draw::AnswerColour* answer = colour(leaf);
+      line.add(answer != nullptr ? draw::answer_mark(*answer, glyphs_.unicode) : tip_of(s.state, glyphs_),
+               line_style(leaf));
+      line.add(label(leaf), line_style(leaf));
     }
     return lines;
   }
 
   const Outline& outline_;
   const Glyphs& glyphs_;
-  std::vector<SegmentId> leaves_;                 // shown
-  std::vector<int> row_;                          // [segments]
-  std::vector<char> best_;                        // [segments]: leads to outline_.best
-  std::vector<std::vector<SegmentId>> children_;  // [segments]: shown ones, the last child first
-  std::vector<int> decisions_;                    // positions where shown segments split
-  int max_label_ = 0;                             // cells
-  int last_ = 1;                                  // the largest position shown
-  std::vector<std::vector<Square>> grid_;         // [rows][columns]
+  std::vector<const draw::AnswerColour*> colours_;  // [labels]
+  std::vector<SegmentId> leaves_;                   // shown
+  std::vector<int> row_;                            // [segments]
+  std::vector<char> best_;                          // [segments]: leads to outline_.best
+  std::vector<std::vector<SegmentId>> children_;    // [segments]: shown ones, the last child first
+  std::vector<int> decisions_;                      // positions where shown segments split
+  int max_label_ = 0;                               // cells
+  int last_ = 1;                                    // the largest position shown
+  std::vector<std::vector<Square>> grid_;           // [rows][columns]
 };
 
 }  // namespace
 
-Skeleton draw_skeleton(const Outline& outline, int width, int max_rows, const Glyphs& glyphs) {
+Skeleton draw_skeleton(const Outline& outline, int width, int max_rows, const Glyphs& glyphs,
+                       draw::AnswerColours colours) {
   Skeleton skeleton;
   if (width < 12 || max_rows < 1) return skeleton;
-  Drawing drawing(outline, glyphs);
+  Drawing drawing(outline, glyphs, std::move(colours));
   skeleton.hidden = drawing.choose_leaves(max_rows);
   skeleton.lines = drawing.draw(width);
   return skeleton;

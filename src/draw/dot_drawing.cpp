@@ -3,6 +3,7 @@
 #include <string>
 #include <string_view>
 
+#include "draw/answer_colours.h"
 #include "draw/facts.h"
 #include "draw/labels.h"
 #include "dts/draw.h"
@@ -31,16 +32,12 @@ std::string quoted(std::string_view text) {
 
 std::string_view colour_of(SegmentState state) {
   switch (state) {
-    case SegmentState::kFinished:
-      return "#1f9d63";
     case SegmentState::kExhausted:
-      return "#cf4632";
     case SegmentState::kRetired:
-      return "#b3651e";
-    case SegmentState::kLive:
-      return "#2f6fde";
     case SegmentState::kCut:
       return "#98a3b3";
+    case SegmentState::kLive:
+    case SegmentState::kFinished:
     case SegmentState::kSplit:
       break;
   }
@@ -51,6 +48,7 @@ std::string_view colour_of(SegmentState state) {
 
 std::string draw_dot(const TreeDocument& document) {
   const Facts facts(document);
+  AnswerColours colours(document.outcome.finished);
   std::string out = "digraph dts {\n";
   out +=
       fmt::format("  label=\"{}\\n{}\";\n", quoted(shorten(question_line(document), 100)), quoted(verdict(document)));
@@ -72,8 +70,14 @@ std::string draw_dot(const TreeDocument& document) {
       label += "\\n" + quoted(shorten(leaf_label(document, facts, id), kTextWidth));
       if (id == document.outcome.best_leaf) label += " ★";
     }
+    std::string_view colour = colour_of(segment.state);
+    if (const auto& trace = facts.trace[index]) {
+      const AnswerColour& answer = colours.of(document.outcome.finished[*trace].answer);
+      colour = answer.light;
+      label += " " + std::string(answer.mark);
+    }
     const bool best = facts.best[index];
-    out += fmt::format("  s{} [label=\"{}\", color=\"{}\"{}];\n", id, label, colour_of(segment.state),
+    out += fmt::format("  s{} [label=\"{}\", color=\"{}\"{}];\n", id, label, colour,
                        best ? ", fillcolor=\"#fff1c7\", penwidth=2" : "");
     const std::string from = segment.parent == kNoSegment ? "prompt" : "s" + std::to_string(segment.parent);
     std::string choice;

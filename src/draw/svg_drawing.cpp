@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "draw/answer_marks.h"
 #include "draw/labels.h"
 #include "draw/styles.h"
 #include "draw/svg.h"
@@ -74,10 +75,12 @@ class Picture {
       : document_(document),
         facts_(facts),
         options_(options),
+        colours_(options.colours ? *options.colours : AnswerColours()),
         layout_(document.tree, kWidth - 2 * kMargin - kEndLabels),
         pitch_(layout_.rows <= 16   ? 34
                : layout_.rows <= 96 ? 26
                                     : 22) {
+    for (const FinishedTrace& trace : document.outcome.finished) colours_.of(trace.answer);
     int number = 0;
     number_.resize(document.tree.segments().size());
     for (std::size_t id = 0; id < number_.size(); ++id) {
@@ -86,15 +89,22 @@ class Picture {
   }
 
   std::string draw() {
+    draw_body();
+    return head() + body_ + "</svg>\n";
+  }
+
+  // What is between the tags; height() says how far down it goes.
+  const std::string& draw_body() {
     if (options_.heading) draw_heading();
-    draw_legend();
+    if (options_.legend) draw_legend();
     draw_axis();
     draw_lines();
     for (std::size_t id = 0; id < number_.size(); ++id) draw_marks(static_cast<SegmentId>(id));
     y_ = row_y(layout_.rows) + 4;
     if (options_.decisions) draw_decisions();
-    return head() + body_ + "</svg>\n";
+    return body_;
   }
+  double height() const { return y_; }
 
  private:
   std::string head() const {
@@ -156,9 +166,13 @@ class Picture {
     for (std::size_t i = 0; i < std::min(votes.size(), kMaxVotes); ++i) {
       y += 18;
       const double bar = 90.0 * votes[i].votes / std::max(most, 1);
-      text(x, y, i == 0 ? "note ink" : "note dim", shorten(one_line(votes[i].answer), 17));
-      body_ += fmt::format("<rect class=\"{}\" x=\"{:.1f}\" y=\"{:.1f}\" width=\"{:.1f}\" height=\"10\" rx=\"2\"/>\n",
-                           i == 0 ? "bar-best" : "bar", x + 122, y - 9, bar);
+      const AnswerColour& colour = colours_.of(votes[i].answer);
+      body_ += fmt::format(
+          "<g class=\"{}\"><g transform=\"translate({:.1f} {:.1f})\">{}</g><rect class=\"bar\" x=\"{:.1f}\" "
+          "y=\"{:.1f}\" "
+          "width=\"{:.1f}\" height=\"10\" rx=\"2\"/></g>\n",
+          answer_class(colour), x + 5, y - 4, answer_mark_svg(colour), x + 122, y - 9, bar);
+      text(x + 16, y, i == 0 ? "note ink" : "note dim", shorten(one_line(votes[i].answer), 15));
       text(x + 122 + bar + 8, y, "note dim", std::to_string(votes[i].votes));
     }
     if (votes.size() > kMaxVotes) {
@@ -172,14 +186,27 @@ class Picture {
     y_ += 22;
     double x = kMargin;
     const auto item = [&](std::string_view group, std::string_view sample, std::string_view words) {
+      const double width = 34 + display_width(words) * kNoteCell;
+      if (x > kMargin && x + width > kWidth - 10) {  // on the next line what has no room on this one
+        x = kMargin;
+        y_ += 20;
+      }
       body_ += fmt::format("<g class=\"{}\" transform=\"translate({:.1f} {:.1f})\">{}</g>\n", group, x, y_ - 4, sample);
       text(x + 34, y_, "note dim", words);
-      x += 34 + display_width(words) * kNoteCell + 22;
+      x += width + 22;
     };
     constexpr std::string_view kLine = "<path class=\"line\" stroke-width=\"2.5\" d=\"M0 0H16\"/>";
     const auto line = [&](std::string_view mark) { return std::string(kLine) + std::string(mark); };
-    if (facts_.finished > 0) item("finished", line(kDot), "finished with the answer");
-    if (finished_otherwise()) item("finished", line(kRing), "with another");
+    const auto finished = [&](std::string_view answer, std::string_view words) {
+      const AnswerColour& colour = colours_.of(answer);
+      const std::string mark = fmt::format("<g transform=\"translate(16)\">{}</g>", answer_mark_svg(colour));
+      item("finished " + answer_class(colour), line(mark), words);
+    };
+    const Outcome& outcome = document_.outcome;
+    if (outcome.winner) finished(outcome.finished[*outcome.winner].answer, "finished with the answer returned");
+    const auto other = std::find_if(outcome.finished.begin(), outcome.finished.end(),
+                                    [this](const FinishedTrace& trace) { return !votes_for_winner(trace.leaf); });
+    if (other != outcome.finished.end()) finished(other->answer, "with another (a colour and a mark for each)");
     if (facts_.exhausted > 0) item("exhausted", line(kCross), "exhausted its tokens");
     if (facts_.retired > 0) item("retired", line(kCross), "given up: low confidence");
     if (facts_.cut > 0) item("cut", line(kBar), "cut when the search stopped");
@@ -207,8 +234,10 @@ class Picture {
       text(x, y_, "tick dim", grouped(position));
     }
     const double end = kMargin + layout_.scale.at(static_cast<int>(facts_.longest));
-    text(end + 40, y_, "label dim", layout_.scale.is_linear() ? "tokens" : "tokens (stretched where");
-    if (!layout_.scale.is_linear()) text(end + 40, y_ + 13, "label dim", "branch points are close)");
+    // Inside the picture, however far the longest trajectory reaches.
+    const double note_x = std::min(end + 40, kWidth - 10 - (layout_.scale.is_linear() ? 7 : 25) * kLabelCell);
+    text(note_x, y_, "label dim", layout_.scale.is_linear() ? "tokens" : "tokens (stretched where");
+    if (!layout_.scale.is_linear()) text(note_x, y_ + 13, "label dim", "branch points are close)");
   }
 
   std::string path_of(SegmentId id) const {
@@ -248,10 +277,10 @@ class Picture {
     }
     tip += "\n" + snippet(document_.texts[static_cast<std::size_t>(id)].text, kTooltip);
     body_ += fmt::format(
-        "<g class=\"segment {}{}\" data-id=\"{}\"><title>{}</title><path class=\"hit\" d=\"{}\"/>"
+        "<g class=\"segment {}{}{}\" data-id=\"{}\"><title>{}</title><path class=\"hit\" d=\"{}\"/>"
         "<path class=\"line\" stroke-width=\"{:.1f}\" d=\"{}\"/></g>\n",
-        state_label(segment.state), facts_.best[static_cast<std::size_t>(id)] ? " best" : "", id, escape_markup(tip),
-        path, stroke_of(id), path);
+        state_label(segment.state), facts_.best[static_cast<std::size_t>(id)] ? " best" : "", class_of_answer(id), id,
+        escape_markup(tip), path, stroke_of(id), path);
   }
 
   void draw_marks(SegmentId id) {
@@ -295,12 +324,14 @@ class Picture {
     const auto index = static_cast<std::size_t>(id);
     const SegmentState state = document_.tree.segment(id).state;
     const bool best = id == document_.outcome.best_leaf;
-    std::string_view mark = kBar;
-    if (state == SegmentState::kFinished) mark = votes_for_winner(id) ? kDot : kRing;
+    std::string mark(kBar);
+    if (state == SegmentState::kFinished) {
+      mark = fmt::format("<g transform=\"translate(16)\">{}</g>", answer_mark_svg(colour_of(id)));
+    }
     if (state == SegmentState::kLive) mark = kDot;
     if (state == SegmentState::kExhausted || state == SegmentState::kRetired) mark = kCross;
-    body_ += fmt::format("<g class=\"end {}\" data-id=\"{}\"><g transform=\"translate({:.1f} {:.1f})\">{}</g>",
-                         state_label(state), id, x - 16, y, mark);
+    body_ += fmt::format("<g class=\"end {}{}\" data-id=\"{}\"><g transform=\"translate({:.1f} {:.1f})\">{}</g>",
+                         state_label(state), class_of_answer(id), id, x - 16, y, mark);
     const double room = kWidth - 10 - (x + 11);
     const std::string label =
         (best ? "★ " : "") + shorten(leaf_label(document_, facts_, id), cells_in(room, kLeafCell) - 2);
@@ -316,10 +347,13 @@ class Picture {
     body_ += "</text></g>\n";
   }
 
-  bool finished_otherwise() const {
-    const std::vector<FinishedTrace>& finished = document_.outcome.finished;
-    return std::any_of(finished.begin(), finished.end(),
-                       [this](const auto& trace) { return !votes_for_winner(trace.leaf); });
+  const AnswerColour& colour_of(SegmentId leaf) {
+    const auto& trace = facts_.trace[static_cast<std::size_t>(leaf)];
+    return trace ? colours_.of(document_.outcome.finished[*trace].answer) : kOtherAnswer;
+  }
+  // " answer-blue" for what finished.
+  std::string class_of_answer(SegmentId id) {
+    return facts_.trace[static_cast<std::size_t>(id)] ? " " + answer_class(colour_of(id)) : std::string();
   }
 
   bool votes_for_winner(SegmentId leaf) const {
@@ -382,13 +416,13 @@ class Picture {
 
   // Ends of trajectories, around (16, 0).
   static constexpr std::string_view kDot = "<circle class=\"dot\" cx=\"16\" r=\"4.5\"/>";
-  static constexpr std::string_view kRing = "<circle class=\"ring\" cx=\"16\" r=\"4\" stroke-width=\"2\"/>";
   static constexpr std::string_view kCross = "<path class=\"cross\" d=\"M12.5 -3.5l7 7m0 -7l-7 7\"/>";
   static constexpr std::string_view kBar = "<path class=\"cross\" d=\"M17 -4.5v9\"/>";
 
   const TreeDocument& document_;
   const Facts& facts_;
   SvgOptions options_;
+  AnswerColours colours_;
   Layout layout_;
   double pitch_;             // pixels between rows
   std::vector<int> number_;  // [segments] of the decision that split it, from 1; 0: none
@@ -401,6 +435,37 @@ class Picture {
 
 std::string svg_picture(const TreeDocument& document, const Facts& facts, const SvgOptions& options) {
   return Picture(document, facts, options).draw();
+}
+
+std::string svg_lanes(const std::string& question, const std::vector<SvgLane>& lanes, const AnswerColours& colours) {
+  std::string body;
+  double y = 18;
+  for (const std::string& line : wrap(one_line(question), cells_in(kWidth - 2 * kMargin, kTitleCell - 1.6), 3)) {
+    y += 22;
+    body +=
+        fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"title ink\">{}</text>\n", kMargin, y, escape_markup(line));
+  }
+  for (std::size_t i = 0; i < lanes.size(); ++i) {
+    const SvgLane& lane = lanes[i];
+    y += 22;
+    body += fmt::format("<path class=\"rule\" d=\"M{:.1f} {:.1f}H{:.1f}\"/>\n", kMargin, y, kWidth - kMargin);
+    y += 30;
+    body += fmt::format(
+        "<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"title ink\">{}<tspan dx=\"16\">{}</tspan><tspan class=\"note dim\" "
+        "dx=\"16\">{}</tspan></text>\n",
+        kMargin, y, escape_markup(shorten(one_line(lane.title), 40)),
+        escape_markup(shorten(one_line(lane.verdict), 50)), escape_markup(one_line(lane.note)));
+    const Facts facts(*lane.document);
+    Picture picture(*lane.document, facts,
+                    {.heading = false, .decisions = false, .legend = i + 1 == lanes.size(), .colours = colours});
+    body += fmt::format("<g transform=\"translate(0 {:.1f})\">\n{}</g>\n", y, picture.draw_body());
+    y += picture.height();
+  }
+  return fmt::format(
+      "<svg xmlns=\"http://www.w3.org/2000/svg\" class=\"dts\" viewBox=\"0 0 {0:.0f} {1:.0f}\" width=\"{0:.0f}\" "
+      "height=\"{1:.0f}\" style=\"max-width: 100%; height: auto\" role=\"img\">\n<title>{2}</title>\n"
+      "<style>\n{3}</style>\n<rect class=\"paper\" width=\"{0:.0f}\" height=\"{1:.0f}\"/>\n{4}</svg>\n",
+      kWidth, y + 12, escape_markup(shorten(one_line(question), kTooltip)), kSvgStyle, body);
 }
 
 }  // namespace draw

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "draw/answer_marks.h"
 #include "draw/facts.h"
 #include "draw/labels.h"
 #include "dts/draw.h"
@@ -210,19 +211,24 @@ class TextDrawing {
     end_line();
   }
 
+  const AnswerColour& colour_of(SegmentId leaf) {
+    const auto& trace = facts_.trace[static_cast<std::size_t>(leaf)];
+    return trace ? colours_.of(document_.outcome.finished[*trace].answer) : kOtherAnswer;
+  }
+
   void draw_end(SegmentId leaf) {
     const SegmentState state = document_.tree.segment(leaf).state;
     const bool best = leaf == document_.outcome.best_leaf;
     const std::string label = shorten(leaf_label(document_, facts_, leaf), end_width_ - 4);
     switch (state) {
       case SegmentState::kFinished:
-        add(glyphs_.finished, best ? Style::kBoldGreen : Style::kGreen);
-        add(" " + label, best ? Style::kBoldGreen : Style::kGreen);
+        add(answer_mark(colour_of(leaf), unicode_), answer_style(colour_of(leaf)));
+        add(" " + label, answer_style(colour_of(leaf)));
         break;
       case SegmentState::kExhausted:
       case SegmentState::kRetired:
-        add(glyphs_.exhausted, Style::kRed);
-        add(" " + label, Style::kRed);
+        add(glyphs_.exhausted, Style::kDim);
+        add(" " + label, Style::kDim);
         break;
       default:
         add(state == SegmentState::kCut ? glyphs_.cut : glyphs_.live, Style::kDim);
@@ -230,7 +236,7 @@ class TextDrawing {
     }
     if (!best) return;
     out_ += ' ';
-    add(glyphs_.best, Style::kBoldGreen);
+    add(glyphs_.best, Style::kBold);
   }
 
   void draw_votes() {
@@ -238,7 +244,8 @@ class TextDrawing {
     if (outcome.winner) {
       const std::string answer = one_line(outcome.finished[*outcome.winner].answer);
       add("answer  ");
-      add(answer.empty() ? "none found in the trace" : shorten(answer, width_ - 8), Style::kBoldGreen);
+      add(answer.empty() ? "none found in the trace" : shorten(answer, width_ - 8),
+          answer_style(colours_.of(outcome.finished[*outcome.winner].answer)));
       end_line();
     }
     add("        " + shorten(verdict(document_), width_ - 8), Style::kDim);
@@ -252,9 +259,11 @@ class TextDrawing {
     }
     for (const AnswerCount& count : outcome.votes) {
       add(&count == &outcome.votes.front() ? "votes   " : "        ");
-      add_padded(shorten(one_line(count.answer), widest), widest + 2);
+      const AnswerColour& colour = colours_.of(count.answer);
+      add(answer_mark(colour, unicode_) + " ", answer_style(colour));
+      add_padded(shorten(one_line(count.answer), widest), widest + 2, answer_style(colour));
       const int bar = std::max(1, count.votes * (width_ / 3) / std::max(most, width_ / 3));
-      for (int i = 0; i < bar; ++i) add(glyphs_.bar_full);
+      for (int i = 0; i < bar; ++i) add(glyphs_.bar_full, answer_style(colour));
       add(" " + std::to_string(count.votes), Style::kDim);
       end_line();
     }
@@ -262,6 +271,7 @@ class TextDrawing {
 
   const TreeDocument& document_;
   Facts facts_;
+  AnswerColours colours_{document_.outcome.finished};
   int width_, label_width_, end_width_;  // cells
   bool colour_, unicode_;
   const Glyphs& glyphs_;

@@ -3,8 +3,8 @@
 namespace dts::text {
 namespace {
 
-constexpr Glyphs kUnicode = {"─", "│", "┬", "├", "└", "◆", "●", "✔", "✘", "╌", "★", "█", "░", "·", "→"};
-constexpr Glyphs kAscii = {"-", "|", "+", "+", "`", "*", "o", "=", "x", "~", "<<", "#", ".", "|", "->"};
+constexpr Glyphs kUnicode = {"─", "│", "┬", "├", "└", "◇", "›", "○", "╳", "╌", "★", "█", "░", "·", "→", true};
+constexpr Glyphs kAscii = {"-", "|", "+", "+", "`", "<>", ">", ".", "X", "~", "<<", "#", ".", "|", "->", false};
 
 }  // namespace
 

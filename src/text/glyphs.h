@@ -7,10 +7,12 @@ namespace dts::text {
 
 struct Glyphs {
   std::string_view horizontal, vertical, tee_down, tee_right, corner;  // a tree's lines
-  std::string_view decision, live, finished, exhausted, cut;           // what a line leads to
-  std::string_view best;                                               // the trajectory that was returned
+  std::string_view decision, live, finished, exhausted,
+      cut;                // what a line leads to; none of them is a mark of an answer
+  std::string_view best;  // the trajectory that was returned
   std::string_view bar_full, bar_empty;
   std::string_view separator, arrow;
+  bool unicode = true;
 };
 
 // `unicode`: box drawing and symbols; else plain ASCII.

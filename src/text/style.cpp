@@ -1,11 +1,16 @@
 #include "text/style.h"
 
+#include <string>
+
 #include "text/display.h"
 
 namespace dts::text {
 namespace {
 
-std::string_view sgr(Style style) {
+std::string sgr(Style style) {
+  if (const int number = static_cast<int>(style); number >= 256) {
+    return "\x1b[1;38;5;" + std::to_string(number - 256) + "m";
+  }
   switch (style) {
     case Style::kPlain:
       return "";
@@ -42,6 +47,11 @@ StyledLine& StyledLine::add(std::string_view text, Style style) {
   return *this;
 }
 
+StyledLine& StyledLine::append(const StyledLine& other) {
+  for (const Piece& piece : other.pieces_) add(piece.text, piece.style);
+  return *this;
+}
+
 StyledLine& StyledLine::prefix(std::string_view text) {
   width_ += display_width(text);
   pieces_.insert(pieces_.begin(), {std::string(text), Style::kPlain});
@@ -66,9 +76,9 @@ std::string StyledLine::render(bool colour, int max_width) const {
 }
 
 std::string styled(std::string_view text, Style style, bool colour) {
-  const std::string_view on = colour ? sgr(style) : "";
+  const std::string on = colour ? sgr(style) : "";
   if (text.empty() || on.empty()) return std::string(text);
-  return std::string(on).append(text).append("\x1b[0m");
+  return (on + std::string(text)).append("\x1b[0m");
 }
 
 }  // namespace dts::text

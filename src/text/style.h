@@ -8,12 +8,16 @@
 
 namespace dts::text {
 
-enum class Style : std::uint8_t { kPlain, kBold, kDim, kGreen, kBoldGreen, kCyan, kYellow, kRed, kMagenta };
+enum class Style : std::uint16_t { kPlain, kBold, kDim, kGreen, kBoldGreen, kCyan, kYellow, kRed, kMagenta };
+
+// One of the 256 colours of a terminal, bold.
+constexpr Style palette_style(int colour) { return static_cast<Style>(256 + colour); }
 
 // One line in pieces of one style each. Text is printable (display.h) and holds no newline.
 class StyledLine {
  public:
   StyledLine& add(std::string_view text, Style style = Style::kPlain);
+  StyledLine& append(const StyledLine& other);
   StyledLine& prefix(std::string_view text);  // plain text before everything else
   // Fills with spaces up to column `width`; does nothing when the line is already as long.
   StyledLine& fill_to(int width);

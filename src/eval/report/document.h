@@ -46,6 +46,7 @@ struct Table {
   std::string caption;
   std::vector<Column> columns;
   std::vector<std::vector<Cell>> rows;  // [columns] each
+  std::string note = {};                // what its bold numbers mean; empty: it has none
 };
 
 // --- charts: the same numbers as in the tables beside them ---

@@ -66,11 +66,12 @@ std::string column_title(const Table& table, std::size_t column) {
 CellText cell_text(const Table& table, std::size_t column, const Cell& cell) {
   const Unit unit = table.columns[column].unit;
   const double flops = unit == Unit::kFlops ? flops_unit(table, column).size : 1;
-  if (const auto* text = std::get_if<std::string>(&cell.value)) return {*text, ""};
-  if (const auto* value = std::get_if<double>(&cell.value)) return {number(*value, unit, flops), ""};
+  if (const auto* text = std::get_if<std::string>(&cell.value)) return {*text, "", "", ""};
+  if (const auto* value = std::get_if<double>(&cell.value)) return {number(*value, unit, flops), "", "", ""};
   if (const auto* interval = std::get_if<Interval>(&cell.value)) {
     return {number(interval->mean, unit, flops),
-            fmt::format("{} to {}", number(interval->low, unit, flops), number(interval->high, unit, flops))};
+            fmt::format("{} to {}", number(interval->low, unit, flops), number(interval->high, unit, flops)),
+            number(interval->low, unit, flops), number(interval->high, unit, flops)};
   }
   return {};
 }

@@ -22,6 +22,7 @@ std::string column_title(const Table& table, std::size_t column);
 struct CellText {
   std::string value;
   std::string range;
+  std::string low, high;  // the range's ends
 };
 CellText cell_text(const Table& table, std::size_t column, const Cell& cell);
 
