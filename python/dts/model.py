@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import difflib
 import json
+import operator
 import os
 import weakref
 from pathlib import Path
@@ -32,11 +33,19 @@ def _option_text(name: str, value: OptionValue) -> str:
         hint = f"did you mean {close[0]}?" if close else "there are " + ", ".join(_OPTIONS)
         raise UsageError(f"there is no option '{name}'; {hint}")
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
-        try:
-            value = float(value) if _OPTIONS[name]["type"] == "float" else value.__index__()  # type: ignore[union-attr,arg-type]
-        except (TypeError, ValueError, AttributeError):
-            raise UsageError(f"{name} is {value!r}: it must be {_OPTIONS[name]['expected']}") from None
+        number = None if isinstance(value, bool) else _plain_number(value)
+        if number is None:
+            raise UsageError(f"{name} is {value!r}: it must be {_OPTIONS[name]['expected']}")
+        value = number
     return repr(value) if isinstance(value, float) else str(value)
+
+
+def _plain_number(value: Any) -> int | float | None:
+    """Of a number of another kind, such as numpy's; None: it is none."""
+    try:
+        return int(operator.index(value))
+    except TypeError:
+        return float(value) if hasattr(value, "__float__") else None
 
 
 class Model:
@@ -61,7 +70,7 @@ class Model:
     ) -> None:
         """Loads a GGUF file; of a split model its first part.
 
-        engine: "auto", "llama.cpp", "native" (a GPU) or "native-cpu" (slow: what the GPU is checked with).
+        engine: "auto", "llama", "native" (a GPU) or "native-cpu" (slow: what the GPU is checked with).
         gpu_layers: how many layers go to the GPU; -1: all that fit.
         threads: 0: one for each core.
         kv_type: "f16" or "q8_0"; kv_layout: "streams" or "unified".
@@ -169,7 +178,7 @@ class Model:
                 messages += [(message["role"], message["content"]) for message in question]
         if not raw and not (messages and messages[-1][1]):
             raise UsageError("the question is empty: it must have at least one character")
-        given = {"method": method, "seed": seed, **options}
+        given: dict[str, OptionValue] = {"method": method, "seed": seed, **options}
         pairs = [(name, _option_text(name, value)) for name, value in given.items() if value is not None]
         stops = [stop] if isinstance(stop, str) else list(stop)
         return Run(self._open().ask(messages, text, stops, pairs, events), self)

@@ -87,12 +87,14 @@ class Result:
     @property
     def text(self) -> str:
         """What the winner wrote after its thinking. Without a winner: the best trajectory as far as it got."""
-        return self._texts[2]
+        text = self._texts[2]
+        ends = [text.find(stop) for stop in self._document.stop]
+        return text[: min((end for end in ends if end >= 0), default=len(text))].strip()
 
     @property
     def thinking(self) -> str:
         """What the winner thought."""
-        return self._texts[1]
+        return self._texts[1].strip()
 
     @cached_property
     def _texts(self) -> tuple[str, str, str]:

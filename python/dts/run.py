@@ -75,6 +75,7 @@ class Run:
     def __init__(self, run: _core.Run, model: Model) -> None:
         self._run = run
         self._model = model  # kept alive: it answers
+        self._waiting: dict[int, list[asyncio.Future[None]]] = {}
 
     @property
     def done(self) -> bool:
@@ -124,44 +125,43 @@ class Run:
                 return
             yield _event(raw)
 
-    async def _wait(self) -> None:
-        """Until there is an event or it is done, without a thread: the library signals a descriptor."""
+    async def _wait(self, descriptor: int) -> None:
+        """Until the descriptor can be read, which the library sees to: no thread waits. Any number of tasks may."""
+        if descriptor < 0:
+            raise Error("no descriptor is left to wait with: this process has too many open")
         loop = asyncio.get_running_loop()
         ready: asyncio.Future[None] = loop.create_future()
-        descriptor = self._run.fileno()
+        waiting = self._waiting.setdefault(descriptor, [])
+        waiting.append(ready)
 
         def wake() -> None:
-            if not ready.done():
-                ready.set_result(None)
-
-        loop.add_reader(descriptor, wake)
-        try:
-            await ready
-        except asyncio.CancelledError:
-            self.cancel()
-            raise
-        finally:
             loop.remove_reader(descriptor)
+            for future in self._waiting.pop(descriptor, []):
+                if not future.done():
+                    future.set_result(None)
+
+        if len(waiting) == 1:
+            loop.add_reader(descriptor, wake)
+        await ready
 
     async def __aiter__(self) -> AsyncIterator[Event]:
         while True:
+            done = self.done  # first: what is told last is told before
             raw = self._run.next_event()
             if raw is not None:
                 yield _event(raw)
-            elif self.done:
-                last = self._run.next_event()  # told between the two questions
-                if last is None:
-                    return
-                yield _event(last)
+            elif done:
+                return
             else:
-                await self._wait()
+                await self._wait(self._run.event_fileno())
 
     async def _finish(self) -> Result:
-        while not self.done:
-            while self._run.next_event() is not None:
-                pass
-            if not self.done:
-                await self._wait()
+        try:
+            while not self.done:
+                await self._wait(self._run.done_fileno())
+        except asyncio.CancelledError:
+            self.cancel()
+            raise
         return self._ended()
 
     def __await__(self) -> Generator[object, None, Result]:

@@ -125,6 +125,7 @@ void bind_documents(py::module_& module) {
       .def_property_readonly("model", [](const TreeDocument& d) { return text_of(d.model); })
       .def_property_readonly("question", [](const TreeDocument& d) { return text_of(d.question); })
       .def_property_readonly("prompt", [](const TreeDocument& d) { return text_of(d.prompt); })
+      .def_property_readonly("stop", [](const TreeDocument& d) { return d.stop; })
       .def_property_readonly("prompt_tokens", [](const TreeDocument& d) { return d.prompt_tokens; })
       .def_property_readonly("engine", [](const TreeDocument& d) { return text_of(d.engine.kind); })
       .def_property_readonly("reason", [](const TreeDocument& d) { return std::string(to_string(d.outcome.reason)); })
@@ -148,9 +149,7 @@ void bind_documents(py::module_& module) {
              return py::make_tuple(text_of(text), text_of(std::string(split.thinking)),
                                    text_of(std::string(split.answer)));
            })
-      .def(
-          "json", [](const TreeDocument& d) { return text_of(to_json_text(d)); },
-          py::call_guard<py::gil_scoped_acquire>())
+      .def("json", [](const TreeDocument& d) { return text_of(to_json_text(d)); })
       .def("svg", [](const TreeDocument& d) { return text_of(draw_svg(d)); })
       .def("html", [](const TreeDocument& d) { return text_of(draw_html(d)); })
       .def("dot", [](const TreeDocument& d) { return text_of(draw_dot(d)); })

@@ -49,7 +49,7 @@ struct LoadOptions {
 std::shared_ptr<const Model> load_file(const LoadOptions& given, const std::function<bool(float)>& on_load) {
   const auto word = choice<EngineWord>("engine", given.engine,
                                        {{"auto", EngineWord::kAuto},
-                                        {"llama.cpp", EngineWord::kLlama},
+                                        {"llama", EngineWord::kLlama},
                                         {"native", EngineWord::kNative},
                                         {"native-cpu", EngineWord::kNativeCpu}});
   if (given.threads < 0) throw out_of_range("threads", std::to_string(given.threads), "at least 0");
@@ -72,7 +72,9 @@ std::shared_ptr<const Model> load_file(const LoadOptions& given, const std::func
 // A host that can be let go of with the GIL held: its thread may be waiting for that very lock.
 struct HostDeleter {
   void operator()(ModelHost* host) const {
-    const py::gil_scoped_release released;
+    // A tokenizer that was lent lets go of its model wherever the borrower goes.
+    std::optional<py::gil_scoped_release> released;
+    if (PyGILState_Check() != 0) released.emplace();
     delete host;
   }
 };
@@ -232,7 +234,8 @@ void bind_questions(py::module_& module) {
       .def("next_event", [](HostedRun& run) { return event_of(run.next_event()); })
       .def_property_readonly("done", &HostedRun::done)
       .def("cancel", &HostedRun::cancel, py::call_guard<py::gil_scoped_release>())
-      .def("fileno", &HostedRun::descriptor)
+      .def("event_fileno", &HostedRun::event_descriptor)
+      .def("done_fileno", &HostedRun::done_descriptor)
       .def("document", [](const HostedRun& run) { return std::const_pointer_cast<TreeDocument>(run.document()); })
       .def("raise_error", [](const HostedRun& run) {
         if (const std::optional<Error> error = run.error()) throw *error;

@@ -9,7 +9,8 @@
 namespace dts::host {
 
 HostedRun::~HostedRun() {
-  if (descriptor_ >= 0) close(descriptor_);
+  if (event_descriptor_ >= 0) close(event_descriptor_);
+  if (done_descriptor_ >= 0) close(done_descriptor_);
 }
 
 bool HostedRun::wait(Clock::time_point until) {
@@ -29,9 +30,9 @@ std::optional<HostEvent> HostedRun::next_event() {
     event = std::move(events_.front());
     events_.pop_front();
   }
-  if (events_.empty() && !done_ && descriptor_ >= 0) {
+  if (events_.empty() && !done_ && event_descriptor_ >= 0) {
     std::uint64_t count = 0;
-    [[maybe_unused]] const ssize_t size = read(descriptor_, &count, sizeof(count));
+    [[maybe_unused]] const ssize_t size = read(event_descriptor_, &count, sizeof(count));
   }
   return event;
 }
@@ -58,14 +59,25 @@ void HostedRun::cancel() {
   if (scheduler_ != nullptr) scheduler_->cancel(job_);
 }
 
-int HostedRun::descriptor() {
+int HostedRun::event_descriptor() {
   const std::lock_guard lock(mutex_);
-  if (descriptor_ < 0) {
-    descriptor_ = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    if (done_ || !events_.empty()) signal();
+  if (event_descriptor_ < 0) {
+    event_descriptor_ = make_descriptor();
+    if (done_ || !events_.empty()) make_readable(event_descriptor_);
   }
-  return descriptor_;
+  return event_descriptor_;
 }
+
+int HostedRun::done_descriptor() {
+  const std::lock_guard lock(mutex_);
+  if (done_descriptor_ < 0) {
+    done_descriptor_ = make_descriptor();
+    if (done_) make_readable(done_descriptor_);
+  }
+  return done_descriptor_;
+}
+
+int HostedRun::make_descriptor() { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
 
 void HostedRun::tell(HostEvent event) {
   const std::lock_guard lock(mutex_);
@@ -84,9 +96,14 @@ void HostedRun::end(std::shared_ptr<const TreeDocument> document, std::optional<
 
 void HostedRun::signal() {
   changed_.notify_all();
-  if (descriptor_ < 0) return;
+  make_readable(event_descriptor_);
+  if (done_) make_readable(done_descriptor_);
+}
+
+void HostedRun::make_readable(int descriptor) {
+  if (descriptor < 0) return;
   const std::uint64_t one = 1;
-  [[maybe_unused]] const ssize_t size = write(descriptor_, &one, sizeof(one));
+  [[maybe_unused]] const ssize_t size = write(descriptor, &one, sizeof(one));
 }
 
 }  // namespace dts::host

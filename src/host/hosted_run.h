@@ -44,15 +44,20 @@ class HostedRun {
   // Ends soon with what it has. Does nothing when it is done.
   void cancel();
 
-  // A descriptor that can be read while events wait or it is done, for event loops. Owned by this; -1: none to be had.
-  int descriptor();
+  // Descriptors for event loops, owned by this; -1: none to be had. One can be read while events wait and once it is
+  // done, the other once it is done.
+  int event_descriptor();
+  int done_descriptor();
 
  private:
   friend class ModelHost;
 
   void tell(HostEvent event);
   void end(std::shared_ptr<const TreeDocument> document, std::optional<Error> error);
-  void signal();  // under mutex_
+  // Under mutex_:
+  void signal();
+  static void make_readable(int descriptor);
+  static int make_descriptor();
 
   const HostQuestion question_;
   const ChatPrompt prompt_;
@@ -65,7 +70,8 @@ class HostedRun {
   std::optional<Error> error_;
   bool done_ = false;
   bool cancelled_ = false;
-  int descriptor_ = -1;
+  int event_descriptor_ = -1;
+  int done_descriptor_ = -1;
   Scheduler* scheduler_ = nullptr;  // while it is submitted there
   JobId job_ = 0;
 };

@@ -66,10 +66,10 @@ def read_gguf(path: str) -> tuple[dict[str, Any], dict[str, Any]]:
 
 @dataclass
 class Cache:
-    """Keys and values of a branch, a list of [kv heads, head dimension] for each layer, and its tokens."""
+    """Keys and values of a branch, [layers, kv heads, context, head dimension], and how many tokens it holds."""
 
-    keys: list[list[Any]]
-    values: list[list[Any]]
+    keys: Any
+    values: Any
     length: int = 0
 
 
@@ -97,10 +97,11 @@ class NumpyNano(dts.Engine):
         self.context_length = facts["qwen3.context_length"]
 
     def open(self) -> Cache:
-        return Cache([[] for _ in range(self.layers)], [[] for _ in range(self.layers)])
+        shape = (self.layers, self.kv_heads, self.context_length, self.dim)
+        return Cache(np.zeros(shape, self.dtype), np.zeros(shape, self.dtype))
 
     def fork(self, state: Cache) -> Cache:
-        return Cache([list(k) for k in state.keys], [list(v) for v in state.values], state.length)
+        return Cache(state.keys.copy(), state.values.copy(), state.length)
 
     def step(self, feeds: Sequence[dts.Feed]) -> list[Any]:
         rows = []
@@ -131,16 +132,14 @@ class NumpyNano(dts.Engine):
             q = self.rotate(normed(q, w[p + "attn_q_norm.weight"], self.eps), at)
             k = self.rotate(normed(k, w[p + "attn_k_norm.weight"], self.eps), at)
             # The library's engine keeps keys and values as f16.
-            cache.keys[layer].append(k.astype(np.float16).astype(self.dtype))
-            cache.values[layer].append(v.astype(np.float16).astype(self.dtype))
-            keys, values = np.stack(cache.keys[layer], 1), np.stack(cache.values[layer], 1)  # [kv heads, tokens, dim]
-            group = self.heads // self.kv_heads
-            heads = []
-            for head in range(self.heads):
-                scores = keys[head // group] @ q[head] / np.sqrt(self.dim)
-                weights = np.exp(scores - scores.max())
-                heads.append(weights / weights.sum() @ values[head // group])
-            x = x + w[p + "attn_output.weight"] @ np.concatenate(heads)
+            cache.keys[layer, :, at] = k.astype(np.float16)
+            cache.values[layer, :, at] = v.astype(np.float16)
+            keys, values = cache.keys[layer, :, : at + 1], cache.values[layer, :, : at + 1]  # [kv heads, tokens, dim]
+            q = q.reshape(self.kv_heads, -1, self.dim)  # [kv heads, heads that share one, dim]
+            scores = q @ keys.transpose(0, 2, 1) / np.sqrt(self.dim).astype(self.dtype)
+            weights = np.exp(scores - scores.max(-1, keepdims=True))
+            attended = weights / weights.sum(-1, keepdims=True) @ values
+            x = x + w[p + "attn_output.weight"] @ attended.reshape(-1)
             y = normed(x, w[p + "ffn_norm.weight"], self.eps)
             gate = w[p + "ffn_gate.weight"] @ y
             x = x + w[p + "ffn_down.weight"] @ (gate / (1 + np.exp(-gate)) * (w[p + "ffn_up.weight"] @ y))
