@@ -31,30 +31,31 @@ async def ask() -> list[dts.Result]:
 
 
 class TypingTest(unittest.TestCase):
-    def mypy(self, *paths: str) -> None:
+    def setUp(self) -> None:
         program = shutil.which("mypy")
         if program is None:
             self.skipTest("mypy is not installed")
-        with tempfile.TemporaryDirectory() as cache:
-            run = subprocess.run(
-                [program, "--config-file", str(SOURCE / "pyproject.toml"), "--cache-dir", cache, *paths],
-                capture_output=True,
-                text=True,
-                cwd=SOURCE,
-            )
-        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        self._program = program
+        self._directory = tempfile.TemporaryDirectory()
+        self.addCleanup(self._directory.cleanup)
 
-    def test_the_package(self) -> None:
-        self.mypy("python/dts", "tests/python", "packaging/python")
+    def mypy(self, *paths: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [self._program, "--config-file", str(SOURCE / "pyproject.toml"), "--cache-dir", self._directory.name, *paths],
+            capture_output=True,
+            text=True,
+            cwd=SOURCE,
+        )
 
-    def test_a_program(self) -> None:
-        with tempfile.TemporaryDirectory() as directory:
-            path = Path(directory) / "program.py"
-            path.write_text(PROGRAM)
-            self.mypy(str(path))
-            path.write_text(PROGRAM.replace("list[int]", "list[str]"))
-            with self.assertRaisesRegex(AssertionError, "incompatible type"):
-                self.mypy(str(path))
+    def test_the_package_and_a_program(self) -> None:
+        right, wrong = (Path(self._directory.name) / name for name in ("right.py", "wrong.py"))
+        right.write_text(PROGRAM)
+        wrong.write_text(PROGRAM.replace("list[int]", "list[str]"))
+        clean = self.mypy("python/dts", "tests/python", "packaging/python", str(right))
+        self.assertEqual(clean.returncode, 0, clean.stdout + clean.stderr)
+        broken = self.mypy(str(wrong))
+        self.assertEqual(broken.returncode, 1)
+        self.assertIn("incompatible type", broken.stdout)
 
 
 if __name__ == "__main__":
