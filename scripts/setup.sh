@@ -31,16 +31,20 @@ need_command git git
 need_command pkg-config pkg-config
 need_command npm npm ca-certificates  # fetches llama.cpp, builds the page
 need_package libboost-dev libcli11-dev libcurl4-openssl-dev libfmt-dev libgtest-dev libhwy-dev liblz4-dev libsnappy-dev libspdlog-dev \
-  libsqlite3-dev libutf8proc-dev libzstd-dev nlohmann-json3-dev zlib1g-dev
+  libsqlite3-dev libutf8proc-dev libzstd-dev nlohmann-json3-dev pybind11-dev python3-dev zlib1g-dev
 case "${1:-build}" in
   build) ;;
-  test) need_command clang-format clang-format; need_command chromium chromium ;;
+  test)
+    need_command clang-format clang-format
+    need_command chromium chromium
+    need_package mypy python3-numpy python3-pandas ;;
   lint) need_command clang-tidy clang-tidy ;;
   ci)
     need_command clang-format clang-format
     need_command clang-tidy clang-tidy
     need_command chromium chromium
     need_command clang++ clang
+    need_package mypy python3-numpy python3-pandas
     # The runtimes came with clang until Debian 12.
     if apt-cache show libclang-rt-dev >/dev/null 2>&1; then need_package libclang-rt-dev; fi ;;
   *) echo "setup: '$1' should be build, test, lint or ci" >&2; exit 2 ;;

@@ -1,0 +1,75 @@
+/* ask MODEL.gguf QUESTION [OPTION=VALUE...]: the answer and its votes, through dts_c.h.
+ *
+ *   cc -std=c99 ask.c -ldts_c -o ask
+ *   ./ask model.gguf "How many primes are below 50?" method=dts-greedy seed=1 */
+#include <dts/dts_c.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Says what failed, frees it, and gives the exit code: 2 for a mistake of ours, 1 for the world's. 0: nothing failed.
+ */
+static int failed(dts_c_error* error) {
+  int code;
+  if (error == NULL) return 0;
+  fprintf(stderr, "ask: %s\n", dts_c_error_text(error));
+  code = dts_c_error_is_usage(error) ? 2 : 1;
+  dts_c_error_free(error);
+  return code;
+}
+
+static int watch(const dts_c_event* event, void* data) {
+  int* branches = data;
+  if (strcmp(event->type, "branch") == 0) ++*branches;
+  return 0; /* go on */
+}
+
+static int set_options(dts_c_question* question, int count, char** options) {
+  int i;
+  for (i = 0; i < count; ++i) {
+    char* value = strchr(options[i], '=');
+    int code;
+    if (value == NULL) {
+      fprintf(stderr, "ask: '%s' should be OPTION=VALUE\n", options[i]);
+      return 2;
+    }
+    *value = '\0';
+    code = failed(dts_c_question_set(question, options[i], value + 1));
+    if (code != 0) return code;
+  }
+  return 0;
+}
+
+static int ask(dts_c_model* model, const dts_c_question* question) {
+  dts_c_result* result = NULL;
+  int branches = 0;
+  size_t i;
+  int code = failed(dts_c_run(model, question, watch, &branches, &result));
+  if (code != 0) return code;
+  printf("%s: %s\n", dts_c_model_name(model), dts_c_result_text(result));
+  for (i = 0; i < dts_c_result_vote_count(result); ++i) {
+    printf("%s: %d votes\n", dts_c_result_vote_answer(result, i), dts_c_result_vote_votes(result, i));
+  }
+  printf("%d decisions, %ld of %ld tokens shared\n", branches,
+         (long)(dts_c_result_branch_tokens(result) - dts_c_result_unique_tokens(result)),
+         (long)dts_c_result_branch_tokens(result));
+  dts_c_result_free(result);
+  return 0;
+}
+
+int main(int argc, char** argv) {
+  dts_c_model* model = NULL;
+  dts_c_question* question = NULL;
+  int code;
+  if (argc < 3) {
+    fprintf(stderr, "usage: ask MODEL.gguf QUESTION [OPTION=VALUE...]\n");
+    return 2;
+  }
+  code = failed(dts_c_question_new(argv[2], &question));
+  if (code == 0) code = set_options(question, argc - 3, argv + 3);
+  if (code == 0) code = failed(dts_c_model_load(argv[1], NULL, &model));
+  if (code == 0) code = ask(model, question);
+  dts_c_question_free(question);
+  dts_c_model_free(model);
+  return code;
+}

@@ -1,0 +1,268 @@
+#include <exception>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dts/answer.h"
+#include "dts/draw.h"
+#include "dts/dts_c.h"
+#include "dts/error.h"
+#include "dts/llama.h"
+#include "dts/version.h"
+#include "host/model_host.h"
+
+// Nothing that a C program can see may throw: every function that does more than read runs inside guarded().
+
+#pragma GCC visibility push(default)
+
+struct dts_c_error {
+  std::string text;
+  bool usage = false;
+};
+
+struct dts_c_model {
+  std::unique_ptr<dts::host::ModelHost> host;
+  std::string name;
+};
+
+struct dts_c_question {
+  dts::host::HostQuestion asked;
+  std::string text;
+};
+
+struct dts_c_result {
+  std::shared_ptr<const dts::TreeDocument> document;
+  std::string answer;
+  std::string text;
+  std::string thinking;
+  std::string reason;
+  std::string json;  // once asked for
+  std::string svg;   // once asked for
+};
+
+namespace {
+
+using dts::host::HostEvent;
+
+// For when there is no memory to say so. Never freed.
+dts_c_error& out_of_memory() {
+  static dts_c_error error{"out of memory", false};
+  return error;
+}
+
+dts_c_error* make_error(const char* text, bool usage) {
+  try {
+    return new dts_c_error{text, usage};
+  } catch (...) {
+    return &out_of_memory();
+  }
+}
+
+template <typename Function>
+dts_c_error* guarded(const Function& function) {
+  try {
+    function();
+    return nullptr;
+  } catch (const dts::Error& error) {
+    return make_error(error.what(), error.kind() == dts::Error::Kind::kUsage);
+  } catch (const std::bad_alloc&) {
+    return &out_of_memory();
+  } catch (const std::exception& error) {
+    return make_error(error.what(), false);
+  } catch (...) {
+    return make_error("an unknown failure", false);
+  }
+}
+
+template <typename... Pointers>
+void check_given(const char* function, Pointers... pointers) {
+  if (!((pointers != nullptr) && ...)) {
+    throw dts::usage_error(std::string(function) + "(): a pointer is null that must not be");
+  }
+}
+
+// Whether the callback wants more.
+bool tell(const HostEvent& event, dts_c_callback callback, void* data) {
+  std::vector<dts_c_token> grown;
+  grown.reserve(event.grown.size());
+  for (const dts::host::GrownToken& token : event.grown) {
+    grown.push_back({token.segment, token.record.token, token.text.c_str(), token.text.size(), token.record.logprob,
+                     token.record.entropy, token.record.varentropy});
+  }
+  const std::string type(event.type);
+  const dts_c_event told{type.c_str(), event.step,           event.segment, event.live,  event.finished,
+                         event.tokens, event.answer.c_str(), grown.data(),  grown.size()};
+  return callback(&told, data) == 0;
+}
+
+// Where a stop string stands, nothing of it is for the reader.
+std::string before_stop(std::string_view text, const std::vector<std::string>& stops) {
+  std::size_t end = text.size();
+  for (const std::string& stop : stops) end = std::min(end, text.find(stop));
+  return std::string(text.substr(0, end));
+}
+
+std::unique_ptr<dts_c_result> result_of(std::shared_ptr<const dts::TreeDocument> document) {
+  auto result = std::make_unique<dts_c_result>();
+  const dts::Outcome& outcome = document->outcome;
+  if (outcome.winner) result->answer = outcome.finished[*outcome.winner].answer;
+  if (outcome.best_leaf != dts::kNoSegment) {
+    const std::string text = dts::trajectory_text(*document, outcome.best_leaf);
+    const dts::SplitText split = dts::split_thinking(text, document->opens_thinking);
+    result->text = before_stop(split.answer, document->stop);
+    result->thinking = split.thinking;
+  }
+  result->reason = to_string(outcome.reason);
+  result->document = std::move(document);
+  return result;
+}
+
+}  // namespace
+
+extern "C" {
+
+const char* dts_c_version(void) {
+  static const std::string version(dts::kVersion);
+  return version.c_str();
+}
+
+const char* dts_c_error_text(const dts_c_error* error) { return error == nullptr ? "" : error->text.c_str(); }
+int dts_c_error_is_usage(const dts_c_error* error) { return error != nullptr && error->usage ? 1 : 0; }
+void dts_c_error_free(dts_c_error* error) {
+  if (error != &out_of_memory()) delete error;
+}
+
+dts_c_error* dts_c_model_load(const char* path, const dts_c_model_options* options, dts_c_model** out) {
+  return guarded([&] {
+    check_given("dts_c_model_load", path, out);
+    *out = nullptr;
+    const dts_c_model_options given = options == nullptr ? dts_c_model_options{} : *options;
+    if (given.threads < 0) throw dts::out_of_range("threads", std::to_string(given.threads), "at least 0");
+    dts::LlamaModelOptions wanted;
+    wanted.path = path;
+    wanted.engine.threads = given.threads;
+    if (given.cpu_only != 0) wanted.gpu_layers = 0;
+    dts::host::HostOptions host;
+    if (given.parallel_branches != 0) host.parallel_branches = given.parallel_branches;
+    host.context_length = given.context_length;
+    auto made = std::make_unique<dts_c_model>();
+    made->host = std::make_unique<dts::host::ModelHost>(std::make_shared<dts::LlamaModel>(wanted), host);
+    made->name = made->host->model().info().name;
+    *out = made.release();
+  });
+}
+
+const char* dts_c_model_name(const dts_c_model* model) { return model == nullptr ? "" : model->name.c_str(); }
+void dts_c_model_free(dts_c_model* model) { delete model; }
+
+dts_c_error* dts_c_question_new(const char* text, dts_c_question** out) {
+  return guarded([&] {
+    check_given("dts_c_question_new", text, out);
+    *out = nullptr;
+    if (*text == '\0') throw dts::usage_error("the question is empty: it must have at least one character");
+    auto made = std::make_unique<dts_c_question>();
+    made->text = text;
+    *out = made.release();
+  });
+}
+
+dts_c_error* dts_c_question_message(dts_c_question* question, const char* role, const char* content) {
+  return guarded([&] {
+    check_given("dts_c_question_message", question, role, content);
+    question->asked.messages.push_back({role, content});
+  });
+}
+
+dts_c_error* dts_c_question_set(dts_c_question* question, const char* option, const char* value) {
+  return guarded([&] {
+    check_given("dts_c_question_set", question, option, value);
+    dts::host::set_option(question->asked.decoding, option, value);
+  });
+}
+
+dts_c_error* dts_c_question_stop(dts_c_question* question, const char* text) {
+  return guarded([&] {
+    check_given("dts_c_question_stop", question, text);
+    question->asked.stop.emplace_back(text);
+  });
+}
+
+void dts_c_question_free(dts_c_question* question) { delete question; }
+
+dts_c_error* dts_c_run(dts_c_model* model, const dts_c_question* question, dts_c_callback callback, void* data,
+                       dts_c_result** out) {
+  return guarded([&] {
+    check_given("dts_c_run", model, question, out);
+    *out = nullptr;
+    dts::host::HostQuestion asked = question->asked;
+    asked.messages.push_back({"user", question->text});
+    asked.events = callback != nullptr;
+    const auto run = model->host->ask(std::move(asked));
+    using Clock = dts::host::HostedRun::Clock;
+    constexpr std::chrono::hours kLong{24};
+    bool more = callback != nullptr;
+    while (more) {
+      if (!run->wait(Clock::now() + kLong)) continue;
+      const auto event = run->next_event();
+      if (!event) break;  // done, and told to the end
+      more = tell(*event, callback, data);
+      if (!more) run->cancel();
+    }
+    while (!run->wait_done(Clock::now() + kLong)) continue;
+    if (const auto error = run->error()) throw *error;
+    *out = result_of(run->document()).release();
+  });
+}
+
+const char* dts_c_result_answer(const dts_c_result* result) { return result == nullptr ? "" : result->answer.c_str(); }
+const char* dts_c_result_text(const dts_c_result* result) { return result == nullptr ? "" : result->text.c_str(); }
+const char* dts_c_result_thinking(const dts_c_result* result) {
+  return result == nullptr ? "" : result->thinking.c_str();
+}
+const char* dts_c_result_reason(const dts_c_result* result) { return result == nullptr ? "" : result->reason.c_str(); }
+int dts_c_result_complete(const dts_c_result* result) {
+  return result != nullptr && result->document->outcome.complete() ? 1 : 0;
+}
+size_t dts_c_result_vote_count(const dts_c_result* result) {
+  return result == nullptr ? 0 : result->document->outcome.votes.size();
+}
+const char* dts_c_result_vote_answer(const dts_c_result* result, size_t index) {
+  if (index >= dts_c_result_vote_count(result)) return nullptr;
+  return result->document->outcome.votes[index].answer.c_str();
+}
+int dts_c_result_vote_votes(const dts_c_result* result, size_t index) {
+  return index >= dts_c_result_vote_count(result) ? 0 : result->document->outcome.votes[index].votes;
+}
+int64_t dts_c_result_unique_tokens(const dts_c_result* result) {
+  return result == nullptr ? 0 : result->document->outcome.account.unique_tokens;
+}
+int64_t dts_c_result_branch_tokens(const dts_c_result* result) {
+  return result == nullptr ? 0 : result->document->outcome.account.branch_tokens;
+}
+int64_t dts_c_result_steps(const dts_c_result* result) {
+  return result == nullptr ? 0 : result->document->outcome.account.steps;
+}
+
+dts_c_error* dts_c_result_json(dts_c_result* result, const char** out) {
+  return guarded([&] {
+    check_given("dts_c_result_json", result, out);
+    if (result->json.empty()) result->json = dts::to_json_text(*result->document);
+    *out = result->json.c_str();
+  });
+}
+
+dts_c_error* dts_c_result_svg(dts_c_result* result, const char** out) {
+  return guarded([&] {
+    check_given("dts_c_result_svg", result, out);
+    if (result->svg.empty()) result->svg = dts::draw_svg(*result->document);
+    *out = result->svg.c_str();
+  });
+}
+
+void dts_c_result_free(dts_c_result* result) { delete result; }
+
+}  // extern "C"
+
+#pragma GCC visibility pop
