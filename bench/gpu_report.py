@@ -2,9 +2,11 @@
 """Makes the pictures of docs/performance.md from what `dts bench --gpu --json` printed.
 
     dts bench --gpu --json > gpu.json
-    python3 bench/gpu_report.py gpu.json docs/images
+    python3 bench/authors_loop.py > authors.json
+    python3 bench/gpu_report.py gpu.json docs/images authors.json
 
-Writes step_by_length.svg and step_by_branches.svg, and prints the table of the run. Plain SVG, no packages.
+Writes step_by_length.svg and step_by_branches.svg, and prints the table of the run, and what the authors' loop takes
+beside it where that was measured, too. Plain SVG, no packages.
 """
 import json
 import sys
@@ -74,16 +76,16 @@ def lines(steps, key, keep):
 
 
 def table(run):
-    yield "geometry     trees x branches  private   floor ms   step ms  x floor   llama ms   x ours  tokens/s  KV x ideal"
+    yield "geometry     trees x branches  private    KV   floor ms   step ms  x floor   llama ms   x ours  tokens/s  KV x ideal"
     for s in run["steps"]:
         rows = s["trees"] * s["branches"]
         peer = f'{s["llama_s"] * 1e3:9.3f}  {s["llama_s"] / s["step_s"]:7.2f}' if s["llama_s"] > 0 else f'{"-":>9}  {"-":>7}'
-        yield (f'{s["geometry"]:<12} {s["trees"]:>5} x {s["branches"]:<8}  {s["private_tokens"]:>7}  '
+        yield (f'{s["geometry"]:<12} {s["trees"]:>5} x {s["branches"]:<8}  {s["private_tokens"]:>7}  {s["kv_type"]:>4}  '
                f'{s["floor_s"] * 1e3:9.3f}  {s["step_s"] * 1e3:8.3f}  {s["step_s"] / s["floor_s"]:7.2f}  {peer}  '
                f'{rows / s["step_s"]:8.0f}  {s["kv_bytes_per_token"] / s["kv_ideal_bytes_per_token"]:10.3f}')
     for r in run.get("rooms", []):
-        yield (f'{r["geometry"]:<12} {r["kv_bytes"] / 1e9:.1f} GB are left for KV: {r["questions_of_48_x_8192"]} questions '
-               f'of 48 branches with 8192 tokens each')
+        yield (f'{r["geometry"]:<12} {r["kv_bytes"] / 1e9:.1f} GB are left for KV, {r["token_bytes"] / 1e3:.1f} kB a token '
+               f'in {r["kv_type"]}: {r["questions_of_48_x_8192"]} questions of 48 branches with 8192 tokens each')
     for c in run.get("chains", []):
         text = (f'{c["tokens"]} tokens: DTS-Greedy with 48 branches {c["tree"]["seconds"]:.2f} s, one chain '
                 f'{c["chain"]["seconds"]:.2f} s')
@@ -95,15 +97,27 @@ def table(run):
                f'{rate("one_by_one"):.0f} one after another: {rate("together") / rate("one_by_one"):.2f} times as many')
 
 
+def beside_authors(run, authors):
+    """The authors' loop over ours, where both were measured."""
+    for a in authors:
+        ours = [s for s in run["steps"] if s["kv_type"] == "f16" and s["trees"] == 1 and
+                all(s[key] == a[key] for key in ("geometry", "branches", "private_tokens"))]
+        for s in ours:
+            yield (f'{a["geometry"]}, {a["branches"]} x {a["private_tokens"]} tokens: the authors\' loop takes '
+                   f'{a["step_s"] * 1e3:.0f} ms a step, {a["step_s"] / s["step_s"]:.1f} times ours')
+
+
 def main():
     run = json.loads(Path(sys.argv[1]).read_text())
     folder = Path(sys.argv[2])
-    steps = run["steps"]
+    steps = [s for s in run["steps"] if s["kv_type"] == "f16"]
     by_length = lines(steps, lambda s: s["private_tokens"], lambda s: s["trees"] == 1 and s["branches"] == 48)
     (folder / "step_by_length.svg").write_text(chart("48 branches", "tokens of each branch's own", by_length))
     by_branches = lines(steps, lambda s: s["trees"] * s["branches"], lambda s: s["private_tokens"] == 1024)
     (folder / "step_by_branches.svg").write_text(chart("1,024 tokens of each branch's own", "branches", by_branches))
     print("\n".join(table(run)))
+    if len(sys.argv) > 3:
+        print("\n".join(beside_authors(run, json.loads(Path(sys.argv[3]).read_text()))))
 
 
 if __name__ == "__main__":

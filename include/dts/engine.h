@@ -36,7 +36,7 @@ class KeptBranch {
   virtual ~KeptBranch() = default;
 
   virtual int tokens() const = 0;
-  virtual std::int64_t bytes() const = 0;  // of main memory
+  virtual std::int64_t bytes() const = 0;  // of memory that it takes
 };
 
 // What can be relied on. A method that needs more than an engine has is refused before anything is decoded.
@@ -47,9 +47,10 @@ struct EngineCapabilities {
   // whatever else is decoded. (They may depend on whether the search has one row in the step or several, which is a
   // fact of its tree. A search's rows are those of one spec.)
   bool batch_invariant = true;
-  bool mixes_prompts = false;   // a step may have stretches of prompts beside single tokens; else each comes alone
-  bool keeps_branches = false;  // keep() and reopen()
-  bool filters_logits = false;  // honours Feed::filter
+  bool mixes_prompts = false;      // a step may have stretches of prompts beside single tokens; else each comes alone
+  bool keeps_branches = false;     // keep() and reopen()
+  bool suspends_branches = false;  // suspend() and resume()
+  bool filters_logits = false;     // honours Feed::filter
   int max_top_k = std::numeric_limits<int>::max();  // candidates that a prediction can have
 
   // "exact statistics, reproducible whatever else is decoded": for people, one line.
@@ -66,6 +67,9 @@ struct EngineInfo {
   int max_branches = 0;        // branches that can be open at once
   std::int64_t kv_tokens = 0;  // tokens that all branches can hold together, in units of kv_tokens_of(); 0: no limit
   int prefill_chunk = 512;     // how many prompt tokens one feed should carry
+  // A kept prompt can be taken over in multiples of so many tokens; 0: of prefill_chunk, for where a prompt is cut into
+  // feeds shows in its bits.
+  int prompt_grain = 0;
   EngineCapabilities capabilities;
   // Estimated floating-point operations of one fed token: flops_per_token + flops_per_attended * (tokens before it).
   double flops_per_token = 0;     // 2 x parameters
@@ -99,7 +103,8 @@ class Engine {
   virtual EngineTimes times() const = 0;
 
   // What a search takes of info().kv_tokens while it runs. An engine whose branches share what they have in common
-  // counts that once. Default: every branch at its full length.
+  // counts that once, and one that can suspend them may count what is likely rather than the most there can be.
+  // Default: every branch at its full length.
   virtual std::int64_t kv_tokens_of(const Footprint& footprint) const;
 
   // A new, empty branch. Throws when max_branches are open.
@@ -112,10 +117,22 @@ class Engine {
   virtual void release(BranchId branch) = 0;
 
   // Copies what a branch holds out of the engine, and makes a new branch of the first `tokens` of it, which is to the
-  // last bit what feeding those would have made, had the feeds ended there. Cost: a copy of the KV each. An engine that
-  // cannot (capabilities) throws.
+  // last bit what feeding those would have made, had the feeds ended there. Cost: at most a copy of the KV each; what
+  // is kept may take room that has_room() then misses. An engine that cannot (capabilities) throws.
   virtual std::unique_ptr<KeptBranch> keep(BranchId branch);
   virtual BranchId reopen(KeptBranch& kept, int tokens);
+
+  // Is there memory for what step() of these would append? Where there is not, that step throws. Default: always, for
+  // the reservation by kv_tokens_of() is the most a search can take.
+  virtual bool has_room(std::span<const Feed> feeds) const;
+
+  // Takes what these branches hold out of the device's memory, and puts it back as it was, to the last bit. In between
+  // they stay open, and release() is all that may be done with them. resume() is given the same branches, less those
+  // released; false: there is no room for them yet, and for a while of what will be appended. Where no other branch is
+  // in the device's memory, nor kept, there always is. Cost: a copy of their KV each, of what they share once. An
+  // engine that cannot (capabilities) throws; so does one that has no memory to put it.
+  virtual void suspend(std::span<const BranchId> branches);
+  virtual bool resume(std::span<const BranchId> branches);
 
   // Appends the tokens of each feed to its branch (each branch at most once) and predicts what follows where a spec
   // says so: out[i] belongs to feeds[i]; the others are left as they are. A branch's predictions depend only on its own

@@ -16,9 +16,16 @@ enum class NativeDevice {
   kCpu,   // slow and obvious: what the GPU is checked with
 };
 
+// What K and V are rounded to. On NativeDevice::kCpu they lie in single precision either way.
+enum class NativeKvType {
+  kF16,   // on NativeDevice::kCpu: not rounded
+  kQ8_0,  // 8 bits an element and a scale for 32 of them, as in ggml's type: 0.53 of the memory
+};
+
 struct NativeModelOptions {
   std::string path;  // GGUF, one file
   NativeDevice device = NativeDevice::kCuda;
+  NativeKvType kv_type = NativeKvType::kF16;
   std::function<bool(float)> on_load = {};  // progress 0..1; false aborts the loading
 };
 

@@ -6,6 +6,11 @@
 // may hold: that reservation is what keeps its tree independent of its neighbours. Who is next depends on who owns it,
 // what it wants and how long it has waited (core/fair_queue.h); nobody waits for ever.
 //
+// Where an engine reserves less than the most that a search may take (Engine::kv_tokens_of), memory can run out in the
+// middle. Then kept prompts go first; then the search that was admitted last is suspended until there is room again,
+// and none is admitted meanwhile. It goes on where it was: nothing is computed twice and no tree changes. Only a search
+// that does not fit by itself fails, alone, with the engine's words.
+//
 // Prompts: what was prefilled is kept (prefix_cache.h), and a prompt that begins with it is prefilled from there on.
 // One that begins like a prompt being prefilled waits for that. No tree changes by it.
 //
@@ -55,7 +60,7 @@ struct Job {
 };
 
 struct SchedulerOptions {
-  // Of main memory, for prompts that were prefilled; 0 keeps none. Only an engine that keeps branches can.
+  // Of memory, for prompts that were prefilled; 0 keeps none. Only an engine that keeps branches can.
   std::int64_t kept_prompt_bytes = std::int64_t{256} << 20U;
   // Branches kept for searches that have no more than so many: wide ones leave them free.
   int small_lane = 0;
@@ -83,7 +88,8 @@ class Scheduler {
   bool step();
   void run();  // step() until idle
 
-  bool idle() const;  // nothing queued, nothing running
+  bool idle() const;                                         // nothing queued, nothing running
+  std::int64_t suspensions() const { return suspensions_; }  // so far
   // Seconds this scheduler and its searches took beside the engine: planning, trees, votes.
   double bookkeeping_seconds() const { return bookkeeping_; }
 
@@ -104,6 +110,10 @@ class Scheduler {
   void plan_step(Running& running);
   void absorb(Running& running);
   void step_all();
+  // Suspends until what `feeds_` append has room, and takes those suspended out of `members_`.
+  void make_room();
+  void suspend(Running& running);
+  void resume_suspended();
   // Feeds `feeds_`, on behalf of `members`.
   Evaluation evaluate(std::span<Running* const> members);
   void stop_late();
@@ -128,6 +138,7 @@ class Scheduler {
   std::vector<Prediction> predictions_;  // same order
   std::vector<Running*> members_;        // searches in the step being made
   double bookkeeping_ = 0;
+  std::int64_t suspensions_ = 0;
 };
 
 }  // namespace dts

@@ -161,7 +161,8 @@ class GeometryBench {
     // The trees' own tokens, and a page at each end that is not full.
     const int private_pages = (shape.private_tokens + appended + kSlack) / native::kPageTokens + 2;
     const int pages = shape.trees * (options_.shared_tokens / native::kPageTokens + 1) + all * private_pages;
-    const auto engine = make_engine(all, options_.shared_tokens + shape.private_tokens + appended + kSlack, pages);
+    const auto engine =
+        make_engine(all, options_.shared_tokens + shape.private_tokens + appended + kSlack, pages, shape.kv);
     if (!engine) return false;
     Forest forest(*engine, options_, shape);
     for (int i = 0; i < kWarmUp; ++i) forest.step();
@@ -172,29 +173,34 @@ class GeometryBench {
     const auto tokens = [&](int each) {
       return shape.trees * (options_.shared_tokens + static_cast<double>(shape.branches) * each);
     };
-    result.kv_ideal = static_cast<double>(geometry_.kv_elements()) * 2;
+    const auto page_bytes = static_cast<double>(device_->page_bytes(shape.kv));
+    result.kv_ideal = page_bytes / native::kPageTokens;
     const double weights =
         static_cast<double>(device_->weight_bytes()) -
         (geometry_.tied ? 0.0 : 2.0 * geometry_.n_vocab * geometry_.width);  // the embedding is looked up
     result.floor = (weights + tokens(shape.private_tokens) * result.kv_ideal) / options_.bytes_per_second;
     const int grown = shape.private_tokens + appended;
-    result.kv_bytes = pages_held(options_, shape, grown) * static_cast<double>(device_->page_bytes()) / tokens(grown);
+    result.kv_bytes = pages_held(options_, shape, grown) * page_bytes / tokens(grown);
     return true;
   }
 
-  GpuRoom room() const {
+  GpuRoom room(NativeKvType kv) const {
     constexpr int kBranches = 48;
     constexpr int kTokens = 8192;
     GpuRoom out;
     out.geometry = name_;
-    const std::int64_t question = device_->page_bytes() * (options_.shared_tokens / native::kPageTokens +
-                                                           kBranches * std::int64_t{kTokens / native::kPageTokens + 1});
+    out.kv = kv;
+    out.token_bytes = static_cast<double>(device_->page_bytes(kv)) / native::kPageTokens;
+    const std::int64_t question =
+        device_->page_bytes(kv) *
+        (options_.shared_tokens / native::kPageTokens + kBranches * std::int64_t{kTokens / native::kPageTokens + 1});
     // What a step needs grows with the branches: as many as fit beside it.
     for (out.questions = 0;; ++out.questions) {
       native::EngineShape shape;
       shape.max_branches = (out.questions + 1) * kBranches;
       shape.context = options_.shared_tokens + kTokens;
       shape.pages = 1;
+      shape.kv = kv;
       const std::int64_t left = device_->available_bytes() - device_->scratch_bytes(native::limits_of(shape));
       if ((out.questions + 1) * question > left) break;
       out.kv_bytes = static_cast<double>(left);
@@ -216,10 +222,11 @@ class GeometryBench {
   }
 
  private:
-  std::unique_ptr<Engine> make_engine(int branches, int context, int pages) const {
+  std::unique_ptr<Engine> make_engine(int branches, int context, int pages,
+                                      NativeKvType kv = NativeKvType::kF16) const {
     const native::EngineShape shape{
-        .name = name_, .kind = "native CUDA", .max_branches = branches, .context = context, .pages = pages};
-    const std::int64_t needed = pages * device_->page_bytes() + device_->scratch_bytes(native::limits_of(shape));
+        .name = name_, .kind = "native CUDA", .max_branches = branches, .context = context, .pages = pages, .kv = kv};
+    const std::int64_t needed = pages * device_->page_bytes(kv) + device_->scratch_bytes(native::limits_of(shape));
     if (needed > device_->available_bytes()) return nullptr;
     return native::make_native_engine(*device_, geometry_, shape);
   }
@@ -286,10 +293,12 @@ GpuBenchResult run_gpu_bench(const GpuBenchOptions& options, const GpuBenchWatch
       if (shape.trees > 1 && name != options.geometries.front()) continue;
       GpuStep step;
       if (!bench.measure_step(shape, step)) continue;
-      if (has_peer) step.peer = peer_step(options, shape);
+      if (has_peer && shape.kv == NativeKvType::kF16) step.peer = peer_step(options, shape);
       keep(out.steps, step, watch.on_step);
     }
-    keep(out.rooms, bench.room(), watch.on_room);
+    for (const NativeKvType kv : {NativeKvType::kF16, NativeKvType::kQ8_0}) {
+      keep(out.rooms, bench.room(kv), watch.on_room);
+    }
     if (!options.runs || name != options.peer_geometry) continue;
     for (const int tokens : options.run_tokens) {
       keep(out.chains, measure_chain(options, bench, tokens), watch.on_chain);

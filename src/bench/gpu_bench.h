@@ -8,6 +8,7 @@
 
 #include "bench/gpu_runs.h"
 #include "dts/llama.h"
+#include "dts/native.h"
 
 namespace dts::bench {
 
@@ -17,10 +18,18 @@ struct GpuBenchOptions {
     int trees = 1;
     int branches = 48;         // of each tree
     int private_tokens = 256;  // of each branch
+    NativeKvType kv = NativeKvType::kF16;
   };
   // Of several trees: of the first geometry alone.
-  std::vector<Case> cases = {{1, 1, 256},   {1, 1, 1024},  {1, 8, 1024},  {1, 48, 256},
-                             {1, 48, 1024}, {1, 48, 4096}, {4, 48, 1024}, {8, 48, 1024}};
+  std::vector<Case> cases = {{1, 1, 256},
+                             {1, 1, 1024},
+                             {1, 8, 1024},
+                             {1, 48, 256},
+                             {1, 48, 1024},
+                             {1, 48, 4096},
+                             {1, 48, 4096, NativeKvType::kQ8_0},
+                             {4, 48, 1024},
+                             {8, 48, 1024}};
   int shared_tokens = 512;             // of each tree
   int steps = 20;                      // measured
   std::function<void()> on_measuring;  // before the measured steps: for a profiler
@@ -48,8 +57,10 @@ struct GpuStep {
 // How much of the GPU's memory is left for KV, and what that is.
 struct GpuRoom {
   std::string geometry;
-  double kv_bytes = 0;  // left beside the weights and what a step needs
-  int questions = 0;    // of 48 branches with 8,192 tokens each
+  NativeKvType kv = NativeKvType::kF16;
+  double token_bytes = 0;  // K and V of one token
+  double kv_bytes = 0;     // left beside the weights and what a step needs
+  int questions = 0;       // of 48 branches with 8,192 tokens each
 };
 
 // DTS-Greedy of 48 branches beside one chain of the same length.

@@ -113,6 +113,8 @@ nlohmann::json to_json(const bench::StepBenchResult& result, const LlamaModel& m
 
 nlohmann::json to_json(const bench::RunTime& run) { return {{"seconds", run.seconds}, {"tokens", run.tokens}}; }
 
+const char* name_of(NativeKvType kv) { return kv == NativeKvType::kQ8_0 ? "q8_0" : "f16"; }
+
 nlohmann::json to_json(const bench::GpuBenchResult& result) {
   nlohmann::json out;
   for (const bench::GpuStep& s : result.steps) {
@@ -120,6 +122,7 @@ nlohmann::json to_json(const bench::GpuBenchResult& result) {
                             {"trees", s.shape.trees},
                             {"branches", s.shape.branches},
                             {"private_tokens", s.shape.private_tokens},
+                            {"kv_type", name_of(s.shape.kv)},
                             {"step_s", s.step},
                             {"floor_s", s.floor},
                             {"llama_s", s.peer},
@@ -127,8 +130,11 @@ nlohmann::json to_json(const bench::GpuBenchResult& result) {
                             {"kv_ideal_bytes_per_token", s.kv_ideal}});
   }
   for (const bench::GpuRoom& r : result.rooms) {
-    out["rooms"].push_back(
-        {{"geometry", r.geometry}, {"kv_bytes", r.kv_bytes}, {"questions_of_48_x_8192", r.questions}});
+    out["rooms"].push_back({{"geometry", r.geometry},
+                            {"kv_type", name_of(r.kv)},
+                            {"token_bytes", r.token_bytes},
+                            {"kv_bytes", r.kv_bytes},
+                            {"questions_of_48_x_8192", r.questions}});
   }
   for (const bench::ChainAndTree& c : result.chains) {
     out["chains"].push_back({{"tokens", c.tokens},
@@ -154,14 +160,17 @@ bench::GpuBenchWatch gpu_tables() {
     const int rows = s.shape.trees * s.shape.branches;
     const std::string peer = s.peer > 0 ? fmt::format("{:>9.3f}  {:>7.2f}", ms(s.peer), s.peer / s.step)
                                         : fmt::format("{:>9}  {:>7}", "-", "-");
-    write_stdout(fmt::format("{:<12} {:>5} x {:<8}  {:>7}  {:>9.3f}  {:>8.3f}  {:>7.2f}  {}  {:>8.0f}  {:>10.3f}\n",
-                             s.geometry, s.shape.trees, s.shape.branches, s.shape.private_tokens, ms(s.floor),
-                             ms(s.step), s.step / s.floor, peer, rows / s.step, s.kv_bytes / s.kv_ideal));
+    write_stdout(
+        fmt::format("{:<12} {:>5} x {:<8}  {:>7}  {:>4}  {:>9.3f}  {:>8.3f}  {:>7.2f}  {}  {:>8.0f}  {:>10.3f}\n",
+                    s.geometry, s.shape.trees, s.shape.branches, s.shape.private_tokens, name_of(s.shape.kv),
+                    ms(s.floor), ms(s.step), s.step / s.floor, peer, rows / s.step, s.kv_bytes / s.kv_ideal));
     stop_if_interrupted();
   };
   watch.on_room = [](const bench::GpuRoom& r) {
-    write_stdout(fmt::format("{:<12} {:.1f} GB are left for KV: {} questions of 48 branches with 8192 tokens each\n",
-                             r.geometry, r.kv_bytes / 1e9, r.questions));
+    write_stdout(
+        fmt::format("{:<12} {:.1f} GB are left for KV, {:.1f} kB a token in {}: {} questions of 48 branches with 8192 "
+                    "tokens each\n",
+                    r.geometry, r.kv_bytes / 1e9, r.token_bytes / 1e3, name_of(r.kv), r.questions));
     stop_if_interrupted();
   };
   watch.on_chain = [](const bench::ChainAndTree& c) {
@@ -192,7 +201,7 @@ int measure_gpu(const bench::GpuBenchOptions& options, bool json) {
     return kExitAnswered;
   }
   write_stdout(
-      "geometry     trees x branches  private   floor ms   step ms  x floor   llama ms   x ours  tokens/s  KV x "
+      "geometry     trees x branches  private    KV   floor ms   step ms  x floor   llama ms   x ours  tokens/s  KV x "
       "ideal\n");
   bench::run_gpu_bench(options, gpu_tables());
   return kExitAnswered;

@@ -12,7 +12,6 @@ namespace {
 std::string llama_option(const ModelFlags& flags) {
   if (flags.gpu_layers >= 0) return "--gpu-layers";
   if (flags.kv != KvLayout::kStreams) return "--kv";
-  if (flags.kv_type != KvType::kF16) return "--kv-type";
   if (flags.flash_attention != Toggle::kAuto) return "--flash-attn";
   if (flags.batch_invariant == Toggle::kOff) return "--batch-invariant";
   return {};

@@ -94,7 +94,10 @@ std::unique_ptr<LoadedModel> load_model(const ModelFlags& flags, const LoadingHo
     } else {
       const auto device = taken.engine == EngineChoice::kNative ? NativeDevice::kCuda : NativeDevice::kCpu;
       model = std::make_unique<NativeModel>(
-          NativeModelOptions{.path = file.path, .device = device, .on_load = options.on_load});
+          NativeModelOptions{.path = file.path,
+                             .device = device,
+                             .kv_type = flags.kv_type == KvType::kQ8_0 ? NativeKvType::kQ8_0 : NativeKvType::kF16,
+                             .on_load = options.on_load});
     }
     return std::make_unique<LoadedModel>(std::move(file), std::move(model));
   } catch (const Error&) {

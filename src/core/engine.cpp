@@ -23,6 +23,12 @@ std::unique_ptr<KeptBranch> Engine::keep(BranchId) { throw Error(info().kind + "
 
 BranchId Engine::reopen(KeptBranch&, int) { throw Error(info().kind + " does not keep branches"); }
 
+bool Engine::has_room(std::span<const Feed>) const { return true; }
+
+void Engine::suspend(std::span<const BranchId>) { throw Error(info().kind + " does not suspend branches"); }
+
+bool Engine::resume(std::span<const BranchId>) { throw Error(info().kind + " does not suspend branches"); }
+
 void Engine::prefill(BranchId branch, std::span<const Token> tokens) {
   if (tokens.empty()) return;
   const Feed feed{.branch = branch, .tokens = tokens};

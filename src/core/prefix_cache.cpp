@@ -56,10 +56,14 @@ void PrefixCache::keep(Engine& engine, BranchId branch, std::span<const Token> t
     return;
   }
   bytes_ += entries_.front().bytes();
-  while (bytes_ > most_bytes_) {
-    bytes_ -= entries_.back().bytes();
-    entries_.pop_back();
-  }
+  while (bytes_ > most_bytes_) forget_oldest();
+}
+
+bool PrefixCache::forget_oldest() {
+  if (entries_.empty()) return false;
+  bytes_ -= entries_.back().bytes();
+  entries_.pop_back();
+  return true;
 }
 
 void PrefixCache::clear() {

@@ -20,14 +20,15 @@ namespace dts {
 
 class PrefixCache {
  public:
-  // `chunk`: tokens of one prefill. Keeps at most `bytes`; what was used longest ago goes first.
+  // `chunk`: tokens of one prefill, or as many as can be taken over by themselves. Keeps at most `bytes`; what was used
+  // longest ago goes first.
   PrefixCache(int chunk, std::int64_t bytes);
   ~PrefixCache();
   PrefixCache(const PrefixCache&) = delete;
   PrefixCache& operator=(const PrefixCache&) = delete;
 
   struct Found {
-    KeptBranch* branch = nullptr;  // until the next call of keep() or clear()
+    KeptBranch* branch = nullptr;  // until the next call of keep(), clear() or forget_oldest()
     std::size_t tokens = 0;        // of it that are shared; at least 1
   };
 
@@ -40,6 +41,8 @@ class PrefixCache {
   // Keeps what `branch` holds, which is `tokens`. Where memory does not suffice, nothing.
   void keep(Engine& engine, BranchId branch, std::span<const Token> tokens);
   void clear();
+  // Lets go of what was used longest ago. False: nothing is kept.
+  bool forget_oldest();
 
   std::int64_t bytes() const { return bytes_; }
   std::size_t size() const { return entries_.size(); }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <exception>
+#include <iterator>
 #include <utility>
 
 #include "base/check.h"
@@ -44,14 +45,22 @@ struct Scheduler::Running {
   std::size_t prefilled = 0;       // prompt tokens in the engine
   Claim claim;                     // reserved while it runs
   bool decoding = false;
+  bool suspended = false;
   bool placed = false;         // the plan's releases and forks are done: an interrupted step only feeds again
   std::size_t first_feed = 0;  // where its feeds start in the step being made
+  std::size_t n_feeds = 0;     // how many they are
   StopReason unadmitted = StopReason::kRunning;  // why it left the queue without having run
   Clock::time_point submitted, admitted, started;
 
   static constexpr BranchId kClosed = -1;
 
   Search& search() const { return *job.search; }
+  std::vector<BranchId> open_branches() const {
+    std::vector<BranchId> open;
+    std::copy_if(branches.begin(), branches.end(), std::back_inserter(open),
+                 [](BranchId branch) { return branch != kClosed; });
+    return open;
+  }
   bool done() const { return search().done(); }
   // The first step feeds the last token.
   std::span<const Token> to_prefill() const { return search().prompt().first(search().prompt().size() - 1); }
@@ -75,7 +84,8 @@ Scheduler::Scheduler(Engine& engine, const SchedulerOptions& options)
                                               .tokens = engine.info().kv_tokens,
                                               .lane = std::min(options.small_lane, engine.info().max_branches - 1)})) {
   if (options.kept_prompt_bytes <= 0 || !engine.info().capabilities.keeps_branches) return;
-  prefixes_ = std::make_unique<PrefixCache>(engine.info().prefill_chunk, options.kept_prompt_bytes);
+  const int grain = engine.info().prompt_grain > 0 ? engine.info().prompt_grain : engine.info().prefill_chunk;
+  prefixes_ = std::make_unique<PrefixCache>(grain, options.kept_prompt_bytes);
 }
 
 Scheduler::~Scheduler() {
@@ -187,6 +197,7 @@ void Scheduler::admit() {
   }
   retire_done();
 
+  if (std::any_of(running_.begin(), running_.end(), [](const auto& running) { return running->suspended; })) return;
   const std::scoped_lock lock(mutex_);
   running_.reserve(running_.size() + queue_.size());
   while (const auto id = order_->next()) {
@@ -202,7 +213,7 @@ void Scheduler::admit() {
 Scheduler::Running* Scheduler::next_to_prefill() {
   for (std::size_t i = 0; i < running_.size(); ++i) {
     Running& running = *running_[(prefill_turn_ + i) % running_.size()];
-    if (running.decoding || running.done() || waits_for_another(running)) continue;
+    if (running.decoding || running.suspended || running.done() || waits_for_another(running)) continue;
     prefill_turn_ = (prefill_turn_ + i + 1) % running_.size();
     return &running;
   }
@@ -237,17 +248,18 @@ void Scheduler::open_prompt(Running& running) {
 
 void Scheduler::plan_prefill(Running& running) {
   if (running.branches.empty()) open_prompt(running);
-  // Chunks are cut at multiples of the same size, whatever else runs: prompts must prefill the same every time.
+  // Chunks are cut at the same places, whatever else runs: prompts must prefill the same every time.
   const std::size_t n =
       std::min(running.to_prefill().size() - running.prefilled, static_cast<std::size_t>(engine_.info().prefill_chunk));
   running.first_feed = feeds_.size();
+  running.n_feeds = n == 0 ? 0 : 1;
   if (n == 0) return;
   feeds_.push_back(
       {.branch = running.branches.front(), .tokens = running.search().prompt().subspan(running.prefilled, n)});
 }
 
 void Scheduler::prefilled(Running& running) {
-  if (running.first_feed < feeds_.size()) running.prefilled += feeds_[running.first_feed].tokens.size();
+  if (running.n_feeds > 0) running.prefilled += feeds_[running.first_feed].tokens.size();
   try {
     if (running.job.on_prefill) {
       running.job.on_prefill({static_cast<int>(running.prefilled), static_cast<int>(running.search().prompt().size())});
@@ -281,6 +293,7 @@ void Scheduler::plan_step(Running& running) {
     running.placed = true;
   }
   running.first_feed = feeds_.size();
+  running.n_feeds = plan.feeds.size();
   for (const Plan::SlotFeed& feed : plan.feeds) {
     feeds_.push_back({at(feed.slot), {&feed.token, 1}, feed.draw, &running.search().spec(), feed.filter});
   }
@@ -310,11 +323,13 @@ void Scheduler::step_all() {
       running.search().stop(StopReason::kFailed, unspelled(error));
     }
   };
+  resume_suspended();
   if (Running* prompt = next_to_prefill()) {
     join(*prompt, &Scheduler::plan_prefill);
     if (!engine_.info().capabilities.mixes_prompts && !members_.empty()) {
+      make_room();
       const Evaluation made = evaluate(members_);
-      if (made == Evaluation::kDone) prefilled(*prompt);
+      if (made == Evaluation::kDone && !members_.empty()) prefilled(*prompt);
       if (made == Evaluation::kInterrupted) return;
       feeds_.clear();
       members_.clear();
@@ -322,10 +337,64 @@ void Scheduler::step_all() {
   }
   Running* mixed = members_.empty() ? nullptr : members_.front();
   for (const auto& running : running_) {
-    if (running->decoding && !running->done()) join(*running, &Scheduler::plan_step);
+    if (running->decoding && !running->suspended && !running->done()) join(*running, &Scheduler::plan_step);
   }
+  make_room();
   if (members_.empty() || evaluate(members_) != Evaluation::kDone) return;
   for (Running* running : members_) running == mixed ? prefilled(*running) : absorb(*running);
+}
+
+// What is done of a plan stays done: only its feeds wait.
+void Scheduler::suspend(Running& running) {
+  if (const auto member = std::find(members_.begin(), members_.end(), &running); member != members_.end()) {
+    members_.erase(member);
+    const auto first = feeds_.begin() + static_cast<std::ptrdiff_t>(running.first_feed);
+    feeds_.erase(first, first + static_cast<std::ptrdiff_t>(running.n_feeds));
+    for (Running* other : members_) {
+      if (other->first_feed > running.first_feed) other->first_feed -= running.n_feeds;
+    }
+  }
+  try {
+    engine_.suspend(running.open_branches());
+    running.suspended = true;
+    ++suspensions_;
+  } catch (const std::exception& error) {
+    running.search().stop(StopReason::kFailed, unspelled(error));
+    release_all(running);
+  }
+}
+
+void Scheduler::make_room() {
+  while (!feeds_.empty() && !engine_.has_room(feeds_)) {
+    if (prefixes_ && prefixes_->forget_oldest()) continue;
+    const auto holds = [](const auto& running) {
+      return !running->suspended && !running->done() && !running->branches.empty();
+    };
+    // The last admitted. One that is alone steps regardless: the engine says what is too much.
+    if (!engine_.info().capabilities.suspends_branches || std::count_if(running_.begin(), running_.end(), holds) < 2) {
+      return;
+    }
+    suspend(**std::find_if(running_.rbegin(), running_.rend(), holds));
+  }
+}
+
+// In the order in which they were admitted: the first is not overtaken, lest it wait for ever.
+void Scheduler::resume_suspended() {
+  for (const auto& running : running_) {
+    if (!running->suspended || running->done()) continue;
+    const std::vector<BranchId> open = running->open_branches();
+    try {
+      bool resumed = engine_.resume(open);
+      const bool alone = std::none_of(running_.begin(), running_.end(), [](const auto& other) {
+        return !other->suspended && !other->done() && !other->branches.empty();
+      });
+      while (!resumed && alone && prefixes_ && prefixes_->forget_oldest()) resumed = engine_.resume(open);
+      if (!resumed) return;
+      running->suspended = false;
+    } catch (const std::exception& error) {
+      running->search().stop(StopReason::kFailed, unspelled(error));
+    }
+  }
 }
 
 Scheduler::Evaluation Scheduler::evaluate(std::span<Running* const> members) {

@@ -382,7 +382,7 @@ TEST_F(Cli, WithoutAGpuNobodyHearsOfTheNativeEngine) {
 
 TEST_F(Cli, RefusesLlamaOptionsOnTheNativeEngine) {
   for (const auto& [flag, value] : std::vector<std::pair<std::string, std::string>>{
-           {"--kv-type", "q8_0"}, {"--kv", "unified"}, {"--flash-attn", "on"}, {"--batch-invariant", "off"}}) {
+           {"--kv", "unified"}, {"--flash-attn", "on"}, {"--batch-invariant", "off"}}) {
     expect_refused(run({"--engine", "native-cpu", flag, value, "hi"}), 2, {flag, "--engine llama"});
   }
 }

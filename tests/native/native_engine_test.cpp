@@ -58,6 +58,7 @@ class RandomDriver {
     for (int round = 0; round < rounds; ++round) {
       for (unsigned operation = roll(3); operation > 0; --operation) change();
       if (branches_.empty()) branches_.emplace_back(engine_.open(), History());
+      if (roll(5) == 0) leave_and_return();
       step();
     }
     for (const auto& [branch, history] : branches_) engine_.release(branch);
@@ -84,6 +85,22 @@ class RandomDriver {
       if (dead_.size() < 3) dead_.push_back(at->second);
       branches_.erase(at);
     }
+  }
+
+  // Some branches are taken out of the device's memory and put back into other pages.
+  void leave_and_return() {
+    std::vector<BranchId> some;
+    for (const auto& [branch, history] : branches_) {
+      if (roll(2) == 0) some.push_back(branch);
+    }
+    engine_.suspend(some);
+    std::vector<BranchId> other;
+    for (const auto& [branch, history] : branches_) {
+      if (std::find(some.begin(), some.end(), branch) == some.end()) other.push_back(branch);
+    }
+    engine_.suspend(other);
+    ASSERT_TRUE(engine_.resume(some));
+    ASSERT_TRUE(engine_.resume(other));
   }
 
   // Most branches, in any order, some with a stretch of a prompt in place of one token.
@@ -134,13 +151,69 @@ TEST_P(NativeEngineProperty, BranchesAreWhatTheyAreAlone) {
   const std::string path = write_model(std::string("alone_") + GetParam(), family_options(GetParam()));
   for (const NativeDevice device : native_devices()) {
     SCOPED_TRACE(name_of(device));
-    const NativeModel model({.path = path, .device = device});
-    const auto engine =
-        model.make_engine({.max_branches = device == NativeDevice::kCpu ? 9 : 70, .context_length = 3000});
-    const int rounds = device == NativeDevice::kCpu ? 25 : 80;
-    for (unsigned seed = 0; seed < 3; ++seed) {
-      RandomDriver(*engine, seed).run(rounds);
-      if (HasFatalFailure()) return;
+    for (const NativeKvType kv : kKvTypes) {
+      SCOPED_TRACE(name_of(kv));
+      const NativeModel model({.path = path, .device = device, .kv_type = kv});
+      const auto engine =
+          model.make_engine({.max_branches = device == NativeDevice::kCpu ? 9 : 70, .context_length = 3000});
+      const int rounds = device == NativeDevice::kCpu ? 25 : 80;
+      for (unsigned seed = 0; seed < (kv == NativeKvType::kF16 ? 3 : 1); ++seed) {
+        RandomDriver(*engine, seed).run(rounds);
+        if (HasFatalFailure()) return;
+      }
+    }
+  }
+}
+
+// However a prompt is cut, wherever it is taken over: the same bits.
+TEST_P(NativeEngineProperty, AKeptPromptGoesOnAsIfItHadBeenFed) {
+  const std::string path = write_model(std::string("kept_") + GetParam(), family_options(GetParam()));
+  std::mt19937 random(7);
+  const auto roll = [&](std::size_t sides) { return static_cast<std::size_t>(random()) % sides; };
+  for (const NativeDevice device : native_devices()) {
+    SCOPED_TRACE(name_of(device));
+    const NativeModel model({.path = path, .device = device, .kv_type = kKvTypes[roll(2)]});
+    const auto engine = model.make_engine({.max_branches = 3, .context_length = 600});
+    ASSERT_TRUE(engine->info().capabilities.keeps_branches);
+    const auto feed_cut = [&](BranchId branch, std::span<const Token> tokens) {
+      while (!tokens.empty()) {
+        const std::size_t n = 1 + roll(std::min<std::size_t>(tokens.size(), 120));
+        engine->prefill(branch, tokens.first(n));
+        tokens = tokens.subspan(n);
+      }
+    };
+    for (int round = 0; round < 8; ++round) {
+      std::vector<Token> prompt(1 + roll(300));
+      for (Token& token : prompt) token = static_cast<Token>(roll(static_cast<std::size_t>(engine->info().n_vocab)));
+      const BranchId first = engine->open();
+      feed_cut(first, prompt);
+      const auto kept = engine->keep(first);
+      EXPECT_EQ(kept->tokens(), static_cast<int>(prompt.size()));
+      EXPECT_GT(kept->bytes(), 0);
+      const Token token = 9;
+      Prediction ignored;
+      const Feed on{.branch = first, .tokens = {&token, 1}, .draw = 1, .spec = &kPlain};
+      engine->step({&on, 1}, {&ignored, 1});  // what was kept does not go on with it
+      const bool gone = roll(2) == 0;
+      if (gone) engine->release(first);
+      const std::size_t taken = roll(prompt.size() + 1);
+      const BranchId again = engine->reopen(*kept, static_cast<int>(taken));
+      std::vector<Token> other = prompt;
+      for (std::size_t i = taken; i < other.size(); ++i) other[i] = static_cast<Token>(1 + roll(100));
+      feed_cut(again, std::span<const Token>(other).subspan(taken));
+      const BranchId fresh = engine->open();
+      feed_cut(fresh, other);
+      for (std::size_t i = 0; i < 3; ++i) {
+        std::vector<Prediction> out(2);
+        const std::vector<Feed> feeds = {{.branch = again, .tokens = {&token, 1}, .draw = 5, .spec = &kPlain},
+                                         {.branch = fresh, .tokens = {&token, 1}, .draw = 5, .spec = &kPlain}};
+        engine->step(feeds, out);
+        expect_same(out[0], out[1], i);
+      }
+      EXPECT_THROW(engine->reopen(*kept, static_cast<int>(prompt.size()) + 1), Error);
+      if (!gone) engine->release(first);
+      engine->release(again);
+      engine->release(fresh);
     }
   }
 }
@@ -241,6 +314,12 @@ TEST_F(NativeEngineTest, RefusesWhatItCannotDo) {
   engine->open();
   EXPECT_THROW(engine->open(), Error);
   EXPECT_THROW(engine->fork(a), Error);
+  engine->suspend(std::vector<BranchId>{a});
+  EXPECT_THROW(engine->fork(a), Error);
+  EXPECT_THROW(engine->keep(a), Error);
+  EXPECT_THROW(engine->suspend(std::vector<BranchId>{a}), Error);
+  EXPECT_TRUE(engine->resume(std::vector<BranchId>{a}));
+  EXPECT_THROW(engine->resume(std::vector<BranchId>{a}), Error);
 }
 
 TEST_F(NativeEngineTest, TellsWhatItWillTake) {

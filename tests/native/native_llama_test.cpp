@@ -15,18 +15,23 @@
 #include <map>
 #include <memory>
 #include <ostream>
+#include <random>
 #include <vector>
 
 #include "dts/error.h"
 #include "dts/llama.h"
+#include "engine/native/kv_rounding.h"
 #include "native/expanded_model.h"
 #include "native/native_models.h"
 
 namespace dts {
 namespace {
 
-constexpr double kMostKl = 1e-3;     // nats a token, mean; ten times that for the worst
-constexpr double kMargin = 0.05;     // nats, and nats^2 of VE: closer than this, rounding may decide
+constexpr double kMostKl = 1e-3;  // nats a token, mean; ten times that for the worst
+constexpr double kMargin = 0.05;  // nats, and nats^2 of VE: closer than this, rounding may decide
+// K and V in 8 bits: ten times as far from the reference, so that logits are off by the root of ten more.
+constexpr double kMostEightBitsKl = 1e-3;
+constexpr double kEightBitsMargin = 0.16;
 constexpr double kMostOwnKl = 1e-4;  // of the native engine from the reference: half precision does better than bf16
 
 // KL(p || q) over the whole vocabulary.
@@ -48,7 +53,7 @@ struct Distance {
   int other_decisions = 0;  // VE >= 1.5 and H <= 2.5 differ where neither is near its threshold
 };
 
-Distance distance(const std::vector<Prediction>& from, const std::vector<Prediction>& to) {
+Distance distance(const std::vector<Prediction>& from, const std::vector<Prediction>& to, double least = kMargin) {
   Distance out;
   for (std::size_t i = 0; i < from.size(); ++i) {
     const Prediction& p = from[i];
@@ -57,10 +62,10 @@ Distance distance(const std::vector<Prediction>& from, const std::vector<Predict
     out.mean_kl += kl / static_cast<double>(from.size());
     out.worst_kl = std::max(out.worst_kl, kl);
     const double margin = static_cast<double>(p.top[0].logprob - p.top[1].logprob);
-    if (p.top[0].token != q.top[0].token && margin > kMargin) ++out.other_tokens;
+    if (p.top[0].token != q.top[0].token && margin > least) ++out.other_tokens;
     const auto decides = [](const Prediction& x) { return x.varentropy >= 1.5F && x.entropy <= 2.5F; };
-    const bool near = std::fabs(static_cast<double>(p.varentropy) - 1.5) < kMargin ||
-                      std::fabs(static_cast<double>(p.entropy) - 2.5) < kMargin;
+    const bool near = std::fabs(static_cast<double>(p.varentropy) - 1.5) < least ||
+                      std::fabs(static_cast<double>(p.entropy) - 2.5) < least;
     if (decides(p) != decides(q) && !near) ++out.other_decisions;
   }
   return out;
@@ -104,17 +109,18 @@ std::vector<Prediction> predictions(Engine& engine, int tokens, std::vector<Toke
 
 EngineRequest request(int tokens) { return {.max_branches = 1, .context_length = tokens + kPrompt + 7}; }
 
-std::vector<Prediction> on_llama(const std::string& path, int tokens, std::vector<Token>& forced) {
-  const LlamaModel model({.path = path, .gpu_layers = 0});
+std::vector<Prediction> on_llama(const std::string& path, int tokens, std::vector<Token>& forced,
+                                 KvType kv = KvType::kF16) {
+  const LlamaModel model({.path = path, .gpu_layers = 0, .engine = {.kv_type = kv}});
   // llama.cpp rounds a lone row of f16 weights more coarsely than several: the peer is the closer of the two.
   EngineRequest as_several = request(tokens);
   as_several.throughput = true;
   return predictions(*model.make_engine(as_several), tokens, forced);
 }
 
-std::vector<Prediction> on_native(const std::string& path, NativeDevice device, int tokens,
-                                  std::vector<Token>& forced) {
-  const NativeModel model({.path = path, .device = device});
+std::vector<Prediction> on_native(const std::string& path, NativeDevice device, int tokens, std::vector<Token>& forced,
+                                  NativeKvType kv = NativeKvType::kF16) {
+  const NativeModel model({.path = path, .device = device, .kv_type = kv});
   return predictions(*model.make_engine(request(tokens)), tokens, forced);
 }
 
@@ -178,6 +184,74 @@ INSTANTIATE_TEST_SUITE_P(Files, NativeAgainstLlama,
                          [](const auto& test) {
                            return std::string(test.param.architecture) + "_" + test.param.weights;
                          });
+
+// K and V in 8 bits: as far from the reference as the tolerance says, and no farther than llama.cpp is with its own 8
+// bits; and a device is as close to the oracle of that as it is without.
+void compare_eight_bits(const std::string& path, int tokens) {
+  std::vector<Token> forced;
+  const auto reference = on_native(path, NativeDevice::kCpu, tokens, forced);
+  const auto oracle = on_native(path, NativeDevice::kCpu, tokens, forced, NativeKvType::kQ8_0);
+  const Distance peer = distance(reference, on_llama(path, tokens, forced, KvType::kQ8_0), kEightBitsMargin);
+  report("reference to llama.cpp, KV q8_0", peer);
+  const auto expect_eight_bits = [&](const char* what, const std::vector<Prediction>& predictions) {
+    SCOPED_TRACE(what);
+    const Distance off = distance(reference, predictions, kEightBitsMargin);
+    report(what, off);
+    EXPECT_LT(off.mean_kl, kMostEightBitsKl);
+    EXPECT_LT(off.mean_kl, 1.25 * peer.mean_kl);
+    EXPECT_LT(off.worst_kl, std::max(2 * peer.worst_kl, 10 * kMostEightBitsKl));
+    EXPECT_EQ(off.other_tokens, 0);
+    EXPECT_EQ(off.other_decisions, 0);
+  };
+  expect_eight_bits("reference to KV in 8 bits", oracle);
+  EXPECT_GT(distance(reference, oracle).mean_kl, 1e-12) << "8 bits round";
+  for (const NativeDevice device : native_devices()) {
+    if (device == NativeDevice::kCpu) continue;
+    const auto native = on_native(path, device, tokens, forced, NativeKvType::kQ8_0);
+    expect_within("KV in 8 bits, oracle to native CUDA", distance(oracle, native), kMostOwnKl);
+    expect_eight_bits("reference to native CUDA, KV in 8 bits", native);
+  }
+}
+
+class NativeEightBits : public ::testing::TestWithParam<File> {};
+
+TEST_P(NativeEightBits, IsWithinItsTolerance) {
+  RandomModelOptions options = family_options(GetParam().architecture);
+  options.weight_type = GetParam().weights;
+  compare_eight_bits(write_model(std::string("eight_") + GetParam().architecture, options), 300);
+}
+
+INSTANTIATE_TEST_SUITE_P(Files, NativeEightBits,
+                         ::testing::Values(File{"qwen2", "f32"}, File{"qwen3", "f16"}, File{"llama", "bf16"},
+                                           File{"phi3", "f32"}),
+                         [](const auto& test) { return std::string(test.param.architecture); });
+
+TEST(NativeEightBits, IsWithinItsToleranceOnTheBuiltInModel) { compare_eight_bits(DTS_NANO_MODEL, 500); }
+
+TEST(NativeEightBits, RoundsToTheNearestOf255) {
+  std::mt19937 random(5);
+  std::normal_distribution<float> normal(0, 3);
+  for (int round = 0; round < 200; ++round) {
+    std::vector<float> head(96);
+    for (float& value : head) value = normal(random);
+    if (round % 4 == 0) head[40] *= 1000;  // an outlier spoils its own block alone
+    std::vector<float> rounded = head;
+    native::round_to_eight_bits(rounded);
+    for (std::size_t block = 0; block < head.size(); block += native::kKvBlock) {
+      float most = 0;
+      for (std::size_t i = block; i < block + native::kKvBlock; ++i) most = std::max(most, std::fabs(head[i]));
+      for (std::size_t i = block; i < block + native::kKvBlock; ++i) {
+        ASSERT_LE(std::fabs(head[i] - rounded[i]), most / 254 * 1.15F);
+      }
+    }
+    std::vector<float> twice = rounded;
+    native::round_to_eight_bits(twice);
+    for (std::size_t i = 0; i < head.size(); ++i) ASSERT_NEAR(twice[i], rounded[i], std::fabs(rounded[i]) * 1e-3F);
+  }
+  std::vector<float> zeros(32, 0.0F);
+  native::round_to_eight_bits(zeros);
+  EXPECT_EQ(zeros, std::vector<float>(32, 0.0F));
+}
 
 TEST(NativeAgainstLlama, PredictsTheSameOnTheBuiltInModel) { compare(DTS_NANO_MODEL, false, 500); }
 

@@ -18,6 +18,9 @@ inline std::vector<NativeDevice> native_devices() {
 
 inline const char* name_of(NativeDevice device) { return device == NativeDevice::kCpu ? "CPU" : "CUDA"; }
 
+inline constexpr NativeKvType kKvTypes[] = {NativeKvType::kF16, NativeKvType::kQ8_0};
+inline const char* name_of(NativeKvType kv) { return kv == NativeKvType::kF16 ? "f16" : "q8_0"; }
+
 inline RandomModelOptions family_options(const std::string& architecture) {
   RandomModelOptions options = random_model_preset("tiny");
   options.architecture = architecture;

@@ -2,12 +2,14 @@
 // neither trees nor sharing, only rows, slots and runs of pages.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
 
 #include "dts/engine.h"
+#include "dts/native.h"
 #include "engine/native/attention_work.h"
 #include "engine/native/branch_table.h"
 #include "engine/native/weight_source.h"
@@ -41,6 +43,7 @@ struct BackendLimits {
   int outputs = 0;  // of one step
   int decoding_rows = 0;
   int context = 0;  // tokens of a branch
+  NativeKvType kv = NativeKvType::kF16;
 };
 
 class Backend {
@@ -56,6 +59,11 @@ class Backend {
   // A row's results depend on its own tokens alone, to the last bit. Throws dts::Error when the device fails, and
   // Interrupted when `interruption` is due before it is done; what was written to the slots is then meaningless.
   virtual void step(const StepRows& rows, const Interruption& interruption, EngineTimes& times) = 0;
+
+  // Copies whole pages of all layers to this machine's memory, one after the other, Device::page_bytes() each; and
+  // back, to the last bit, into any pages.
+  virtual void save_pages(std::span<const PageId> pages, std::span<std::byte> to) = 0;
+  virtual void load_pages(std::span<const PageId> pages, std::span<const std::byte> from) = 0;
 };
 
 // The weights on a device, shared by the backends made from it, which it must outlive.
@@ -66,10 +74,10 @@ class Device {
   Device& operator=(const Device&) = delete;
   virtual ~Device() = default;
 
-  virtual std::string name() const = 0;              // "NVIDIA H200", "CPU"
-  virtual std::int64_t weight_bytes() const = 0;     // taken on it
-  virtual std::int64_t available_bytes() const = 0;  // left on it
-  virtual std::int64_t page_bytes() const = 0;       // of K and V of one page, all layers
+  virtual std::string name() const = 0;                        // "NVIDIA H200", "CPU"
+  virtual std::int64_t weight_bytes() const = 0;               // taken on it
+  virtual std::int64_t available_bytes() const = 0;            // left on it
+  virtual std::int64_t page_bytes(NativeKvType kv) const = 0;  // of K and V of one page, all layers
   virtual std::int64_t scratch_bytes(const BackendLimits& limits) const = 0;
   virtual std::unique_ptr<Backend> make_backend(const BackendLimits& limits) const = 0;
 };

@@ -1,6 +1,7 @@
 #include "engine/native/branch_table.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "base/check.h"
 
@@ -22,6 +23,7 @@ BranchId BranchTable::open() {
   const auto place = std::find_if(branches_.begin(), branches_.end(), [](const Branch& b) { return !b.open; });
   check(place != branches_.end(), "a branch is opened when there is room");
   place->open = true;
+  place->parked = false;
   place->length = 0;
   place->pages.clear();
   ++live_;
@@ -29,12 +31,18 @@ BranchId BranchTable::open() {
   return static_cast<BranchId>(place - branches_.begin());
 }
 
+BranchId BranchTable::open_with(std::span<const PageId> pages, int tokens) {
+  check(static_cast<std::size_t>(pages_for(tokens)) <= pages.size(), "no more tokens are taken over than there are");
+  const BranchId branch = open();
+  at(branch).length = tokens;
+  at(branch).pages.assign(pages.begin(), pages.begin() + pages_for(tokens));
+  for (const PageId page : at(branch).pages) pool_.hold(page);
+  return branch;
+}
+
 BranchId BranchTable::fork(BranchId parent) {
-  const BranchId child = open();
-  at(child).length = at(parent).length;
-  at(child).pages = at(parent).pages;
-  for (const PageId page : at(child).pages) pool_.hold(page);
-  return child;
+  check(!at(parent).parked, "a branch whose pages are here is forked");
+  return open_with(std::vector<PageId>(at(parent).pages), at(parent).length);
 }
 
 void BranchTable::release(BranchId branch) {
@@ -43,7 +51,27 @@ void BranchTable::release(BranchId branch) {
   for (const PageId page : released.pages) pool_.drop(page);
   released.pages.clear();
   released.open = false;
+  if (released.parked) --parked_;
   --live_;
+  ++version_;
+}
+
+void BranchTable::park(BranchId branch) {
+  check(is_open(branch) && !at(branch).parked, "an open branch is parked once");
+  for (const PageId page : at(branch).pages) pool_.drop(page);
+  at(branch).pages.clear();
+  at(branch).parked = true;
+  ++parked_;
+  ++version_;
+}
+
+void BranchTable::unpark(BranchId branch, std::vector<PageId> pages) {
+  Branch& b = at(branch);
+  check(b.parked && pages.size() == static_cast<std::size_t>(pages_for(b.length)),
+        "a parked branch gets all its pages");
+  b.pages = std::move(pages);
+  b.parked = false;
+  --parked_;
   ++version_;
 }
 
@@ -52,13 +80,25 @@ bool BranchTable::last_is_shared(const Branch& branch) const {
   return branch.length % kPageTokens != 0 && pool_.holders(branch.pages.back()) > 1;
 }
 
-int BranchTable::pages_to_append(BranchId branch, int tokens) const {
-  const Branch& b = at(branch);
-  return pages_for(b.length + tokens) - pages_for(b.length) + (tokens > 0 && last_is_shared(b) ? 1 : 0);
+int BranchTable::pages_to_append(std::span<const Append> appends) const {
+  int needed = 0;
+  shared_.clear();
+  for (const Append& append : appends) {
+    const Branch& b = at(append.branch);
+    needed += pages_for(b.length + append.tokens) - pages_for(b.length);
+    if (append.tokens > 0 && last_is_shared(b)) shared_.push_back(b.pages.back());
+  }
+  std::sort(shared_.begin(), shared_.end());
+  for (std::size_t i = 0, end = 0; i < shared_.size(); i = end) {
+    while (end < shared_.size() && shared_[end] == shared_[i]) ++end;
+    needed += std::min(static_cast<int>(end - i), pool_.holders(shared_[i]) - 1);
+  }
+  return needed;
 }
 
 void BranchTable::append(BranchId branch, int tokens, std::vector<KvSlot>& slots, std::vector<PageCopy>& copies) {
   Branch& b = at(branch);
+  check(!b.parked, "a branch whose pages are here is appended to");
   if (tokens > 0 && last_is_shared(b)) {
     const PageId own = pool_.take();
     copies.push_back({.from = b.pages.back(), .to = own});

@@ -3,11 +3,13 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <vector>
 
 #include "base/machine.h"
 #include "dts/distribution.h"
+#include "engine/native/kv_rounding.h"
 
 namespace dts::native {
 namespace {
@@ -126,7 +128,33 @@ class CpuBackend final : public Backend {
     times.statistics += seconds(head_end, std::chrono::steady_clock::now());
   }
 
+  void save_pages(std::span<const PageId> pages, std::span<std::byte> to) override {
+    std::byte* next = to.data();
+    for_each_stretch(pages, [&](const float* stretch) {
+      std::memcpy(next, stretch, page_elements() * sizeof(float));
+      next += page_elements() * sizeof(float);
+    });
+  }
+
+  void load_pages(std::span<const PageId> pages, std::span<const std::byte> from) override {
+    const std::byte* next = from.data();
+    for_each_stretch(pages, [&](float* stretch) {
+      std::memcpy(stretch, next, page_elements() * sizeof(float));
+      next += page_elements() * sizeof(float);
+    });
+  }
+
  private:
+  // K, then V, of every layer of every page.
+  template <typename Action>
+  void for_each_stretch(std::span<const PageId> pages, Action action) {
+    for (const PageId page : pages) {
+      for (int layer = 0; layer < weights_.geometry.layers; ++layer) {
+        for (Floats* cache : {&keys_, &values_}) action(cache->data() + at(layer, page, 0, 0));
+      }
+    }
+  }
+
   // [kv head][token][element]
   std::size_t page_elements() const {
     return static_cast<std::size_t>(weights_.geometry.kv_width()) * static_cast<std::size_t>(kPageTokens);
@@ -174,6 +202,10 @@ class CpuBackend final : public Backend {
         const float* key = qkv.data() + q_width + static_cast<std::size_t>(head) * size;
         std::copy_n(key, size, keys_.data() + slot);
         std::copy_n(key + g.kv_width(), size, values_.data() + slot);
+        if (limits_.kv == NativeKvType::kQ8_0) {
+          round_to_eight_bits({keys_.data() + slot, size});
+          round_to_eight_bits({values_.data() + slot, size});
+        }
       }
     }
     for (const AttentionItem& item : rows.attention->items) attend_run(rows, item, layer);
@@ -322,7 +354,9 @@ class CpuDevice final : public Device {
   std::string name() const override { return "CPU (oracle)"; }
   std::int64_t weight_bytes() const override { return weights_.geometry.parameters() * 4; }
   std::int64_t available_bytes() const override { return available_memory(); }
-  std::int64_t page_bytes() const override { return weights_.geometry.kv_elements() * kPageTokens * 4; }
+  std::int64_t page_bytes(NativeKvType /*kv*/) const override {
+    return weights_.geometry.kv_elements() * kPageTokens * 4;
+  }
   std::int64_t scratch_bytes(const BackendLimits& limits) const override {
     const Geometry& g = weights_.geometry;
     const std::int64_t row = g.width + g.qkv_width() + std::int64_t{2} * g.feed_forward;

@@ -15,6 +15,7 @@ struct EngineShape {
   int max_branches = 0;
   int context = 0;  // tokens a branch
   int pages = 0;
+  NativeKvType kv = NativeKvType::kF16;
 };
 
 inline constexpr int kPrefillChunk = 512;

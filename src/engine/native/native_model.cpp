@@ -8,6 +8,7 @@
 #include "engine/native/cpu_backend.h"
 #include "engine/native/cuda/cuda_device.h"
 #include "engine/native/gguf_weights.h"
+#include "engine/native/kv_rounding.h"
 #include "engine/native/native_plan.h"
 
 namespace dts {
@@ -17,6 +18,7 @@ struct NativeModelImpl {
   ModelInfo info;
   native::Geometry geometry;
   bool on_gpu = false;
+  NativeKvType kv = NativeKvType::kF16;
   std::unique_ptr<native::Device> device;
 };
 
@@ -33,11 +35,16 @@ NativeModel::NativeModel(const NativeModelOptions& options) : impl_(std::make_un
   const auto weights = native::open_gguf_weights(options.path, why);
   if (!weights) throw Error(fmt::format("{}: the native engine cannot run it: {}", options.path, why));
   impl_->on_gpu = options.device == NativeDevice::kCuda;
+  impl_->kv = options.kv_type;
   if (impl_->on_gpu) why = native::why_no_cuda_device();
   if (!why.empty()) throw Error("the native engine has no GPU: " + why);
   impl_->vocabulary =
       std::make_unique<LlamaModel>(LlamaModelOptions{.path = options.path, .gpu_layers = 0, .vocabulary_only = true});
   impl_->geometry = weights->geometry();
+  if (impl_->kv == NativeKvType::kQ8_0 && impl_->geometry.head_size % native::kKvBlock != 0) {
+    throw Error(fmt::format("{}: {} q8_0 takes heads in blocks of {}, and these have {} elements", options.path,
+                            option_name("kv_type"), native::kKvBlock, impl_->geometry.head_size));
+  }
   if (impl_->geometry.n_vocab < impl_->vocabulary->vocabulary().size()) {
     throw Error(fmt::format("{}: has {} tokens and embeddings for {}", options.path,
                             impl_->vocabulary->vocabulary().size(), impl_->geometry.n_vocab));
@@ -61,24 +68,26 @@ RecommendedSampling NativeModel::recommended_sampling() const { return impl_->vo
 
 EnginePlan NativeModel::plan_engine(const EngineRequest& request) const {
   const std::int64_t available = impl_->device->available_bytes();
-  native::EngineShape shape = native::plan_shape(*impl_->device, impl_->geometry, request, available);
+  native::EngineShape shape = native::plan_shape(*impl_->device, impl_->geometry, request, impl_->kv, available);
   shape.name = impl_->info.name;
   shape.kind = impl_->on_gpu ? "native CUDA" : "native CPU";
-  const double page = static_cast<double>(impl_->device->page_bytes());
+  const std::int64_t page_bytes = impl_->device->page_bytes(shape.kv);
+  const double page = static_cast<double>(page_bytes);
+  const bool eight_bits = shape.kv == NativeKvType::kQ8_0;
   EnginePlan plan;
   plan.context_length = shape.context;
   plan.available_bytes = available;
-  plan.needed_bytes =
-      shape.pages * impl_->device->page_bytes() + impl_->device->scratch_bytes(native::limits_of(shape));
-  plan.settings = {
-      {"engine", shape.kind}, {"kv_type", impl_->on_gpu ? "f16" : "f32"}, {"device", impl_->device->name()}};
+  plan.needed_bytes = shape.pages * page_bytes + impl_->device->scratch_bytes(native::limits_of(shape));
+  plan.settings = {{"engine", shape.kind},
+                   {"kv_type", eight_bits ? "q8_0" : (impl_->on_gpu ? "f16" : "f32")},
+                   {"device", impl_->device->name()}};
   plan.description = fmt::format(
       "native engine on {}: {} branches, {} tokens a branch\n"
-      "  KV: {} pages of {} tokens, {:.2f} GB; what branches share is there once\n"
+      "  KV: {} pages of {} tokens{}, {:.2f} GB; what branches share is there once\n"
       "  scratch: {:.2f} GB; free: {:.2f} GB\n",
       impl_->device->name(), shape.max_branches, shape.context, shape.pages, native::kPageTokens,
-      shape.pages * page / 1e9, (static_cast<double>(plan.needed_bytes) - shape.pages * page) / 1e9,
-      static_cast<double>(available) / 1e9);
+      eight_bits ? " in 8 bits" : "", shape.pages * page / 1e9,
+      (static_cast<double>(plan.needed_bytes) - shape.pages * page) / 1e9, static_cast<double>(available) / 1e9);
   plan.make = [this, shape] { return native::make_native_engine(*impl_->device, impl_->geometry, shape); };
   return plan;
 }

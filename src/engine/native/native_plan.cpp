@@ -20,7 +20,7 @@ std::int64_t pages_for(int branches, int context) {
 
 }  // namespace
 
-EngineShape plan_shape(const Device& device, const Geometry& geometry, const EngineRequest& request,
+EngineShape plan_shape(const Device& device, const Geometry& geometry, const EngineRequest& request, NativeKvType kv,
                        std::int64_t available) {
   const auto in_range = [](const char* option, int value, int least, int most) {
     if (value >= least && value <= most) return;
@@ -29,19 +29,20 @@ EngineShape plan_shape(const Device& device, const Geometry& geometry, const Eng
   in_range("max_branches", request.max_branches, 1, kMostBranches);
   in_range("context_length", request.context_length, 0, kMostContext);
   EngineShape shape;
+  shape.kv = kv;
+  const std::int64_t page_bytes = device.page_bytes(kv);
   shape.max_branches = request.max_branches;
   shape.context = request.context_length > 0 ? request.context_length : std::clamp(geometry.context, 64, kMostContext);
   const auto usable = static_cast<std::int64_t>(kUsable * static_cast<double>(available));
   const std::int64_t scratch = device.scratch_bytes(limits_of(shape));
-  const std::int64_t fitting = std::max<std::int64_t>(0, usable - scratch) / device.page_bytes();
+  const std::int64_t fitting = std::max<std::int64_t>(0, usable - scratch) / page_bytes;
   // One branch of the full length, and a page for each of the others: they share.
   const std::int64_t least = pages_for(1, shape.context) + shape.max_branches;
   if (fitting < least) {
-    throw Error(
-        fmt::format("{} branches of up to {} tokens need {:.1f} GB on {}, and {:.1f} GB are free: lower {} or {}",
-                    shape.max_branches, shape.context, static_cast<double>(least * device.page_bytes() + scratch) / 1e9,
-                    device.name(), static_cast<double>(available) / 1e9, option_name("max_branches"),
-                    option_name("context_length")));
+    throw Error(fmt::format(
+        "{} branches of up to {} tokens need {:.1f} GB on {}, and {:.1f} GB are free: lower {} or {}",
+        shape.max_branches, shape.context, static_cast<double>(least * page_bytes + scratch) / 1e9, device.name(),
+        static_cast<double>(available) / 1e9, option_name("max_branches"), option_name("context_length")));
   }
   constexpr std::int64_t kMostPages = std::int64_t{1} << 24U;
   shape.pages = static_cast<int>(std::min({fitting, pages_for(shape.max_branches, shape.context), kMostPages}));

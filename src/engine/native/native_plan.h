@@ -11,7 +11,7 @@ namespace dts::native {
 
 // Context and pages for `request` in `available` bytes, of which some stay free. Throws dts::Error with the bytes
 // needed, the bytes there are and what would shrink it.
-EngineShape plan_shape(const Device& device, const Geometry& geometry, const EngineRequest& request,
+EngineShape plan_shape(const Device& device, const Geometry& geometry, const EngineRequest& request, NativeKvType kv,
                        std::int64_t available);
 
 }  // namespace dts::native

@@ -1,7 +1,8 @@
 // Tree attention on tensor cores. A block takes one item for one KV head: up to 16 query rows (step rows x query heads
 // of the group) against a run of pages, which it streams through shared memory, some tiles ahead. Each of its warps
 // sees its share of every tile with a running softmax of its own; they are merged at the end in a fixed order, and so
-// are a row's parts, by whoever brings the last. Nothing of a row's result depends on the other rows of its tile.
+// are a row's parts, by a second kernel. Nothing of a row's result depends on the other rows of its tile. K and V in 8
+// bits are expanded to half precision tile by tile, in shared memory.
 #include <cstdint>
 
 #include "engine/native/cuda/kernels.h"
@@ -25,10 +26,22 @@ constexpr float kNothing = -1e30F;  // a score that weighs nothing; finite, so t
 template <int kHead>
 constexpr int kStride = kHead + 8;
 
-template <int kHead>
+// Half precision: tiles are used as they come.
+template <int kHead, bool kEightBits>
 struct Tiles {
   f16 keys[kStages][kTile * kStride<kHead>];
   f16 values[kStages][kTile * kStride<kHead>];
+  f16 queries[kRows * kStride<kHead>];
+};
+
+// 8 bits: they come packed, and are expanded one at a time.
+template <int kHead>
+struct Tiles<kHead, true> {
+  static constexpr int kTileBytes = head_page_bytes(kHead, true) / kTilesOfPage;
+  alignas(16) unsigned char packed_keys[kStages][kTileBytes];
+  alignas(16) unsigned char packed_values[kStages][kTileBytes];
+  f16 keys[1][kTile * kStride<kHead>];
+  f16 values[1][kTile * kStride<kHead>];
   f16 queries[kRows * kStride<kHead>];
 };
 
@@ -83,27 +96,69 @@ __device__ std::uint32_t packed(float low, float high) {
   return *reinterpret_cast<const std::uint32_t*>(&pair);
 }
 
+// Starts the copy of one tile of one KV head to shared memory.
 template <int kHead>
-__device__ void load_tile(Tiles<kHead>& tiles, int stage, const AttentionArguments& a, int page, int tile,
+__device__ void load_tile(Tiles<kHead, false>& tiles, int stage, const AttentionArguments& a, int page, int tile,
                           int kv_head) {
   constexpr int kChunks = kHead / 8;  // of 16 bytes
-  const std::size_t start =
-      ((static_cast<std::size_t>(page) * a.kv_heads + kv_head) * kPage + tile % kTilesOfPage * kTile) * kHead;
+  const std::size_t head_page = (static_cast<std::size_t>(page) * a.kv_heads + kv_head) * head_page_bytes(kHead, false);
+  const int start = tile % kTilesOfPage * kTile * kHead;
+  const f16* keys = reinterpret_cast<const f16*>(a.keys + head_page) + start;
+  const f16* values = reinterpret_cast<const f16*>(a.values + head_page) + start;
   for (int i = threadIdx.x; i < kTile * kChunks; i += kThreads) {
-    const int token = i / kChunks;
-    const int chunk = i % kChunks * 8;
-    const int to = token * kStride<kHead> + chunk;
-    const std::size_t from = start + static_cast<std::size_t>(token) * kHead + chunk;
-    copy_async(&tiles.keys[stage][to], a.keys + from);
-    copy_async(&tiles.values[stage][to], a.values + from);
+    const int to = i / kChunks * kStride<kHead> + i % kChunks * 8;
+    copy_async(&tiles.keys[stage][to], keys + i * 8);
+    copy_async(&tiles.values[stage][to], values + i * 8);
   }
 }
 
 template <int kHead>
+__device__ void load_tile(Tiles<kHead, true>& tiles, int stage, const AttentionArguments& a, int page, int /*tile*/,
+                          int kv_head) {
+  static_assert(kTilesOfPage == 1, "a tile has all of a page's scales");
+  constexpr int kBytes = head_page_bytes(kHead, true);
+  static_assert(kBytes % 16 == 0);
+  const std::size_t start = (static_cast<std::size_t>(page) * a.kv_heads + kv_head) * kBytes;
+  for (int i = threadIdx.x * 16; i < kBytes; i += kThreads * 16) {
+    copy_async(&tiles.packed_keys[stage][i], a.keys + start + i);
+    copy_async(&tiles.packed_values[stage][i], a.values + start + i);
+  }
+}
+
+// Bytes 0 and 1 of `bytes`, or 2 and 3, as signed numbers. A half whose bits are 0x6400 + b is 1024 + b.
+template <bool kUpper>
+__device__ __half2 halves_of(std::uint32_t bytes) {
+  const std::uint32_t raised = __byte_perm(bytes ^ 0x80808080U, 0x64646464U, kUpper ? 0x4342 : 0x4140);
+  return __hsub2(*reinterpret_cast<const __half2*>(&raised), __float2half2_rn(1024 + 128));
+}
+
+// 16 elements a thread and turn; they are within one block, so they have one scale.
+template <int kHead>
+__device__ void expand(const unsigned char* packed, f16* tile) {
+  constexpr int kChunks = kHead / 16;
+  static_assert(kScaleBlock % 16 == 0);
+  const f16* scales = reinterpret_cast<const f16*>(packed + kTile * kHead);
+  for (int i = threadIdx.x; i < kTile * kChunks; i += kThreads) {
+    const uint4 bytes = *reinterpret_cast<const uint4*>(packed + i * 16);
+    const __half2 scale = __half2half2(scales[i * 16 / kScaleBlock]);
+    __half2 out[8];
+    const std::uint32_t words[4] = {bytes.x, bytes.y, bytes.z, bytes.w};
+#pragma unroll
+    for (int w = 0; w < 4; ++w) {
+      out[2 * w] = __hmul2(halves_of<false>(words[w]), scale);
+      out[2 * w + 1] = __hmul2(halves_of<true>(words[w]), scale);
+    }
+    auto* to = reinterpret_cast<uint4*>(tile + i / kChunks * kStride<kHead> + i % kChunks * 16);
+    to[0] = reinterpret_cast<const uint4*>(out)[0];
+    to[1] = reinterpret_cast<const uint4*>(out)[1];
+  }
+}
+
+template <int kHead, bool kEightBits>
 __global__ void __launch_bounds__(kThreads) attention_kernel(AttentionArguments a) {
   wait_for_previous();
   extern __shared__ __align__(128) unsigned char shared[];
-  auto& tiles = *reinterpret_cast<Tiles<kHead>*>(shared);
+  auto& tiles = *reinterpret_cast<Tiles<kHead, kEightBits>*>(shared);
   auto& merge = *reinterpret_cast<Merge<kHead>*>(shared);
   __shared__ TileRow rows[kRows];
   constexpr int kSlices = kHead / 16;
@@ -185,8 +240,17 @@ __global__ void __launch_bounds__(kThreads) attention_kernel(AttentionArguments 
           load_matrices(query[k], &tiles.queries[(lane % 16) * kStride<kHead> + k * 16 + lane / 16 * 8]);
         }
       }
-      const f16* keys = &tiles.keys[tile % kStages][warp * kWarpTokens * kStride<kHead>];
-      const f16* values = &tiles.values[tile % kStages][warp * kWarpTokens * kStride<kHead>];
+      int stage = tile % kStages;
+      if constexpr (kEightBits) {
+        expand<kHead>(tiles.packed_keys[stage], tiles.keys[0]);
+        expand<kHead>(tiles.packed_values[stage], tiles.values[0]);
+        __syncthreads();
+        if (ahead < n_tiles) load_tile(tiles, stage, a, page_ahead, ahead, kv_head);  // what was there is expanded
+        commit_copies();
+        stage = 0;
+      }
+      const f16* keys = &tiles.keys[stage][warp * kWarpTokens * kStride<kHead>];
+      const f16* values = &tiles.values[stage][warp * kWarpTokens * kStride<kHead>];
       float scores[2][4] = {{0, 0, 0, 0}, {0, 0, 0, 0}};  // [8 tokens each]
 #pragma unroll
       for (int k = 0; k < kSlices; ++k) {
@@ -255,8 +319,10 @@ __global__ void __launch_bounds__(kThreads) attention_kernel(AttentionArguments 
         multiply_add(out[2 * i + 1], weights, b[2], b[3]);
       }
       __syncthreads();
-      if (ahead < n_tiles) load_tile(tiles, ahead % kStages, a, page_ahead, ahead, kv_head);
-      commit_copies();
+      if constexpr (!kEightBits) {
+        if (ahead < n_tiles) load_tile(tiles, stage, a, page_ahead, ahead, kv_head);
+        commit_copies();
+      }
     }
 
 #pragma unroll
@@ -351,9 +417,10 @@ __global__ void merge_kernel(AttentionArguments a) {
   *reinterpret_cast<uint2*>(to) = *reinterpret_cast<const uint2*>(halves);
 }
 
-template <int kHead>
+template <int kHead, bool kEightBits>
 constexpr std::size_t shared_bytes() {
-  return sizeof(Tiles<kHead>) > sizeof(Merge<kHead>) ? sizeof(Tiles<kHead>) : sizeof(Merge<kHead>);
+  constexpr std::size_t tiles = sizeof(Tiles<kHead, kEightBits>);
+  return tiles > sizeof(Merge<kHead>) ? tiles : sizeof(Merge<kHead>);
 }
 
 template <typename Action>
@@ -372,6 +439,16 @@ void for_head_size(int head_size, Action action) {
   }
 }
 
+template <int kHead, bool kEightBits>
+int blocks_at_once() {
+  int blocks = 0;
+  constexpr std::size_t bytes = shared_bytes<kHead, kEightBits>();
+  const auto kernel = attention_kernel<kHead, kEightBits>;
+  cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(bytes));
+  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, kernel, kThreads, bytes);
+  return blocks;
+}
+
 }  // namespace
 
 bool has_attention_for(int head_size) {
@@ -383,23 +460,25 @@ int attention_tile(int heads, int kv_heads) {
   return group >= kRows ? 1 : kRows / group;
 }
 
-int attention_blocks(int head_size) {
+int attention_blocks(int head_size, bool eight_bits) {
   int device = 0;
   int processors = 0;
   int blocks = 0;
   cudaGetDevice(&device);
   cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
   for_head_size(head_size, [&]<int kHead>() {
-    cudaFuncSetAttribute(attention_kernel<kHead>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                         static_cast<int>(shared_bytes<kHead>()));
-    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, attention_kernel<kHead>, kThreads, shared_bytes<kHead>());
+    blocks = eight_bits ? blocks_at_once<kHead, true>() : blocks_at_once<kHead, false>();
   });
   return processors * (blocks > 0 ? blocks : 1);
 }
 
 void tree_attention(const AttentionArguments& a, int blocks, cudaStream_t stream) {
   for_head_size(a.head_size, [&]<int kHead>() {
-    launch(attention_kernel<kHead>, blocks, kThreads, shared_bytes<kHead>(), stream, a);
+    if (a.eight_bits) {
+      launch(attention_kernel<kHead, true>, blocks, kThreads, shared_bytes<kHead, true>(), stream, a);
+    } else {
+      launch(attention_kernel<kHead, false>, blocks, kThreads, shared_bytes<kHead, false>(), stream, a);
+    }
   });
 }
 

@@ -13,11 +13,13 @@
 #include "engine/native/cuda/device_spec.h"
 #include "engine/native/cuda/gemm.h"
 #include "engine/native/cuda/step_buffers.h"
+#include "engine/native/kv_rounding.h"
 
 namespace dts::native::cuda {
 namespace {
 
 static_assert(kPage == kPageTokens);
+static_assert(kScaleBlock == kKvBlock);
 static_assert(sizeof(Item) == sizeof(AttentionItem));
 static_assert(sizeof(Copy) == sizeof(PageCopy));
 
@@ -40,6 +42,8 @@ struct GraphDeleter {
 };
 using GraphPtr = std::unique_ptr<std::remove_pointer_t<cudaGraphExec_t>, GraphDeleter>;
 
+constexpr std::size_t kMovedPages = 4;  // that are on their way to the host, or back, at once
+
 class CudaBackend final : public Backend {
  public:
   CudaBackend(const CudaWeights& weights, const BackendLimits& limits)
@@ -49,22 +53,25 @@ class CudaBackend final : public Backend {
         sizes_(g_, limits),
         buffers_(g_, sizes_),
         frequencies_(size(g_.rope.rotated / 2)),
-        page_elements_(g_.kv_width() * kPageTokens),
-        keys_(size(g_.layers) * pages() * size(page_elements_)),
+        eight_bits_(limits.kv == NativeKvType::kQ8_0),
+        page_bytes_(g_.kv_heads * head_page_bytes(g_.head_size, eight_bits_)),
+        keys_(size(g_.layers) * pages() * size(page_bytes_)),
         values_(keys_.size()),
+        moved_(size(page_bytes(g_, limits.kv)) * kMovedPages),
+        moved_pages_(kMovedPages),
         library_(
             static_cast<int>(sizes_.rows), std::max({g_.width, g_.q_width(), g_.feed_forward}),
             std::max(sizes_.outputs * sizes_.stride,
                      sizes_.rows * size(std::max({g_.qkv_width(), 2 * g_.feed_forward, most_slices(g_) * g_.width})))),
-        attention_blocks_(attention_blocks(g_.head_size)) {
+        attention_blocks_(attention_blocks(g_.head_size, eight_bits_)) {
     const std::vector<float> frequencies = g_.rope.frequencies(limits.context);
     check(
         cudaMemcpy(frequencies_.get(), frequencies.data(), frequencies.size() * sizeof(float), cudaMemcpyHostToDevice),
         "writing frequencies");
     // Nothing is read before it is written, but what a page does not hold yet is multiplied by zero: no NaN may be
     // there.
-    check(cudaMemset(keys_.get(), 0, keys_.size() * sizeof(f16)), "clearing pages");
-    check(cudaMemset(values_.get(), 0, values_.size() * sizeof(f16)), "clearing pages");
+    check(cudaMemset(keys_.get(), 0, keys_.size()), "clearing pages");
+    check(cudaMemset(values_.get(), 0, values_.size()), "clearing pages");
     const auto clear = [](const auto& buffer) {
       check(cudaMemset(buffer.get(), 0, buffer.size() * sizeof(*buffer.get())), "clearing");
     };
@@ -113,7 +120,46 @@ class CudaBackend final : public Backend {
     times.statistics += since() - computed;
   }
 
+  void save_pages(std::span<const PageId> pages, std::span<std::byte> to) override {
+    const std::size_t each = size(page_bytes(g_, limits_.kv));
+    for (std::size_t done = 0; done < pages.size(); done += kMovedPages) {
+      const std::span<const PageId> some = pages.subspan(done, std::min(kMovedPages, pages.size() - done));
+      name_moved(some);
+      gather_pages(cache(), moved_pages_.get(), static_cast<int>(some.size()), moved_.get(), stream_.get());
+      check(cudaGetLastError(), "saving pages");
+      check(cudaMemcpyAsync(to.data() + done * each, moved_.get(), some.size() * each, cudaMemcpyDeviceToHost,
+                            stream_.get()),
+            "saving pages");
+    }
+    check(cudaStreamSynchronize(stream_.get()), "saving pages");
+  }
+
+  void load_pages(std::span<const PageId> pages, std::span<const std::byte> from) override {
+    const std::size_t each = size(page_bytes(g_, limits_.kv));
+    for (std::size_t done = 0; done < pages.size(); done += kMovedPages) {
+      const std::span<const PageId> some = pages.subspan(done, std::min(kMovedPages, pages.size() - done));
+      name_moved(some);
+      check(cudaMemcpyAsync(moved_.get(), from.data() + done * each, some.size() * each, cudaMemcpyHostToDevice,
+                            stream_.get()),
+            "loading pages");
+      scatter_pages(cache(), moved_pages_.get(), static_cast<int>(some.size()), moved_.get(), stream_.get());
+      check(cudaGetLastError(), "loading pages");
+    }
+    check(cudaStreamSynchronize(stream_.get()), "loading pages");
+  }
+
  private:
+  void name_moved(std::span<const PageId> pages) {
+    static_assert(sizeof(PageId) == sizeof(int));
+    check(cudaMemcpyAsync(moved_pages_.get(), pages.data(), pages.size_bytes(), cudaMemcpyHostToDevice, stream_.get()),
+          "naming pages");
+  }
+
+  Cache cache() const {
+    return {
+        .keys = keys_.get(), .values = values_.get(), .layers = g_.layers, .pages = pages(), .page_bytes = page_bytes_};
+  }
+
   // One more than branches can have: padding rows write there.
   std::size_t pages() const { return size(limits_.pages) + 1; }
 
@@ -167,8 +213,7 @@ class CudaBackend final : public Backend {
       check(cudaMemcpyAsync(buffers_.copies.get(), buffers_.host_copies.get(), rows.copies.size_bytes(),
                             cudaMemcpyHostToDevice, stream_.get()),
             "sending copies");
-      copy_pages(keys_.get(), values_.get(), buffers_.copies.get(), static_cast<int>(rows.copies.size()), g_.layers,
-                 pages(), page_elements_, stream_.get());
+      copy_pages(cache(), buffers_.copies.get(), static_cast<int>(rows.copies.size()), stream_.get());
       check(cudaGetLastError(), "copying pages");
     }
   }
@@ -261,7 +306,7 @@ class CudaBackend final : public Backend {
     const StepInput& at = buffers_.layout;
     const CudaLayer& layer = weights_.layers[size(index)];
     cudaStream_t stream = stream_.get();
-    const std::size_t cache = size(index) * pages() * size(page_elements_);
+    const std::size_t layer_start = size(index) * pages() * size(page_bytes_);
     norm(layer.attention_norm.get(), rows, index > 0 ? slices_of(g_.feed_forward) : 0);
     qkv_->run(layer.qkv.get(), buffers_.normed.get(), buffers_.qkv.get(), rows, stream);
 
@@ -274,8 +319,9 @@ class CudaBackend final : public Backend {
     rope.slot_pages = device_at<int>(at.slot_pages);
     rope.slot_offsets = device_at<int>(at.slot_offsets);
     rope.queries = buffers_.queries.get();
-    rope.keys = keys_.get() + cache;
-    rope.values = values_.get() + cache;
+    rope.keys = keys_.get() + layer_start;
+    rope.values = values_.get() + layer_start;
+    rope.eight_bits = eight_bits_;
     rope.rows = rows;
     rope.heads = g_.heads;
     rope.kv_heads = g_.kv_heads;
@@ -299,6 +345,7 @@ class CudaBackend final : public Backend {
     attention.heads = g_.heads;
     attention.kv_heads = g_.kv_heads;
     attention.head_size = g_.head_size;
+    attention.eight_bits = eight_bits_;
     attention.scale = 1.44269504F / std::sqrt(static_cast<float>(g_.head_size));
     tree_attention(attention, attention_blocks_, stream);
     merge_parts(attention, stream);
@@ -356,9 +403,12 @@ class CudaBackend final : public Backend {
   Stream stream_;
   StepBuffers buffers_;
   DeviceBuffer<float> frequencies_;
-  int page_elements_;         // of K, or V, of one layer
-  DeviceBuffer<f16> keys_;    // [layers, pages, kv_heads, kPageTokens, head_size]
-  DeviceBuffer<f16> values_;  // as keys_
+  bool eight_bits_;
+  int page_bytes_;                      // of K, or V, of one layer
+  DeviceBuffer<unsigned char> keys_;    // [layers, pages, kv_heads, head_page_bytes()]
+  DeviceBuffer<unsigned char> values_;  // as keys_
+  DeviceBuffer<unsigned char> moved_;   // [kMovedPages, layers, 2, page_bytes_]: on their way to the host, or back
+  DeviceBuffer<int> moved_pages_;       // [kMovedPages]
   GemmLibrary library_;
   std::unique_ptr<Gemm> qkv_, output_, gate_up_, down_, head_;
   int attention_blocks_;
@@ -369,8 +419,14 @@ class CudaBackend final : public Backend {
 
 }  // namespace
 
+std::int64_t page_bytes(const Geometry& geometry, NativeKvType kv) {
+  return std::int64_t{2} * geometry.layers * geometry.kv_heads *
+         head_page_bytes(geometry.head_size, kv == NativeKvType::kQ8_0);
+}
+
 std::int64_t scratch_bytes(const Geometry& geometry, const BackendLimits& limits) {
-  return StepSizes(geometry, limits).bytes(geometry);
+  return StepSizes(geometry, limits).bytes(geometry) +
+         static_cast<std::int64_t>(kMovedPages) * page_bytes(geometry, limits.kv);
 }
 
 std::unique_ptr<Backend> make_cuda_backend(const CudaWeights& weights, const BackendLimits& limits) {

@@ -8,6 +8,9 @@
 
 namespace dts::native::cuda {
 
+// Bytes of K and V of one page, all layers.
+std::int64_t page_bytes(const Geometry& geometry, NativeKvType kv);
+
 // Bytes that a backend takes beside its pages.
 std::int64_t scratch_bytes(const Geometry& geometry, const BackendLimits& limits);
 

@@ -43,7 +43,7 @@ class CudaDevice final : public Device {
     cuda::check(cudaMemGetInfo(&free, &total), "asking for its memory");
     return static_cast<std::int64_t>(free);
   }
-  std::int64_t page_bytes() const override { return weights_->geometry.kv_elements() * kPageTokens * 2; }
+  std::int64_t page_bytes(NativeKvType kv) const override { return cuda::page_bytes(weights_->geometry, kv); }
   std::int64_t scratch_bytes(const BackendLimits& limits) const override {
     return cuda::scratch_bytes(weights_->geometry, limits);
   }

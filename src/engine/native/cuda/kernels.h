@@ -13,7 +13,14 @@ namespace dts::native::cuda {
 // what goes into a product; sums and the residual stream are single precision.
 using f16 = __half;
 
-inline constexpr int kPage = 64;  // tokens of a page; kPageTokens, which this file cannot see
+inline constexpr int kPage = 64;        // tokens of a page; kPageTokens, which this file cannot see
+inline constexpr int kScaleBlock = 32;  // elements of a head that share a scale in 8 bits; kKvBlock
+
+// K, or V, of one KV head of a page, in one layer: [kPage, head_size] in half precision; or in 8 bits
+// [kPage, head_size], then their scales, [kPage, head_size / kScaleBlock] in half precision.
+constexpr int head_page_bytes(int head_size, bool eight_bits) {
+  return eight_bits ? kPage * (head_size + head_size / kScaleBlock * 2) : kPage * head_size * 2;
+}
 
 // residual[r] = embedding[tokens[r]].  [rows, width]
 void embed(const int* tokens, const f16* embedding, float* residual, int rows, int width, cudaStream_t stream);
@@ -47,10 +54,11 @@ struct RopeArguments {
   const int* slot_pages = nullptr;    // [rows]
   const int* slot_offsets = nullptr;  // [rows]
   f16* queries = nullptr;             // [rows, heads, head_size]
-  f16* keys = nullptr;                // [pages, kv_heads, kPage, head_size] of this layer
-  f16* values = nullptr;
+  unsigned char* keys = nullptr;      // [pages, kv_heads, head_page_bytes()] of this layer
+  unsigned char* values = nullptr;
   int rows = 0, heads = 0, kv_heads = 0, head_size = 0, rotated = 0;
   bool interleaved = false;
+  bool eight_bits = false;
   float epsilon = 0;
 };
 void rope_and_store(const RopeArguments& arguments, cudaStream_t stream);
@@ -58,13 +66,26 @@ void rope_and_store(const RopeArguments& arguments, cudaStream_t stream);
 // out = silu(gate) * up.  gate_up [rows, 2 * inner], out [rows, inner]
 void gated_silu(const f16* gate_up, f16* out, int rows, int inner, cudaStream_t stream);
 
-// Whole pages of all layers. cache [layers, pages, page_elements]
+// K and V: keys, values [layers, pages, page_bytes]
+struct Cache {
+  unsigned char* keys = nullptr;
+  unsigned char* values = nullptr;
+  int layers = 0;
+  std::size_t pages = 0;
+  int page_bytes = 0;  // a multiple of 16
+};
+
+// Whole pages of all layers.
 struct Copy {
   int from = 0;
   int to = 0;
 };
-void copy_pages(f16* keys, f16* values, const Copy* copies, int n_copies, int layers, std::size_t pages,
-                int page_elements, cudaStream_t stream);
+void copy_pages(const Cache& cache, const Copy* copies, int n_copies, cudaStream_t stream);
+
+// The same to one stretch of memory, and back: stretch [n_pages, layers, (K, V), page_bytes]
+void gather_pages(const Cache& cache, const int* pages, int n_pages, unsigned char* stretch, cudaStream_t stream);
+void scatter_pages(const Cache& cache, const int* pages, int n_pages, const unsigned char* stretch,
+                   cudaStream_t stream);
 
 // ---- attention
 
@@ -81,9 +102,9 @@ struct WorkHeader {
 };
 
 struct AttentionArguments {
-  const f16* queries = nullptr;  // [rows, heads, head_size]
-  const f16* keys = nullptr;     // [pages, kv_heads, kPage, head_size]
-  const f16* values = nullptr;
+  const f16* queries = nullptr;         // [rows, heads, head_size]
+  const unsigned char* keys = nullptr;  // [pages, kv_heads, head_page_bytes()] of this layer
+  const unsigned char* values = nullptr;
   const WorkHeader* work = nullptr;  // followed by the numbers that it points into
   const int* positions = nullptr;    // [rows]
   const int* part_starts = nullptr;  // [rows + 1]
@@ -92,11 +113,12 @@ struct AttentionArguments {
   f16* out = nullptr;                // [rows, heads, head_size]
   int rows = 0, heads = 0, kv_heads = 0, head_size = 0;
   float scale = 1;  // of the scores, times log2(e)
+  bool eight_bits = false;
 };
 bool has_attention_for(int head_size);
 int attention_tile(int heads, int kv_heads);  // step rows that an item may have
 void tree_attention(const AttentionArguments& arguments, int blocks, cudaStream_t stream);
-int attention_blocks(int head_size);  // that run at once on this device
+int attention_blocks(int head_size, bool eight_bits);  // that run at once on this device
 void merge_parts(const AttentionArguments& arguments, cudaStream_t stream);
 
 // ---- predictions

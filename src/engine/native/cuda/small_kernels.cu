@@ -13,6 +13,11 @@ __device__ float warp_sum(float value) {
   return value;
 }
 
+__device__ float warp_max(float value) {
+  for (int lane = kWarp / 2; lane > 0; lane /= 2) value = fmaxf(value, __shfl_xor_sync(kAll, value, lane));
+  return value;
+}
+
 __global__ void embed_kernel(const int* tokens, const f16* embedding, float* residual, int width) {
   wait_for_previous();
   const std::size_t row = blockIdx.x;
@@ -84,9 +89,27 @@ __global__ void turns_kernel(const int* positions, const float* frequencies, flo
 constexpr int kHeadsPerBlock = 4;
 constexpr int kMostPairs = 4;  // of a lane: heads of up to 256 elements
 
+// One token's K, or V, of one head, by a warp: kv_rounding.h has the definition.
+__device__ void store_eight_bits(const float* head, int head_size, int offset, unsigned char* page) {
+  const int lane = threadIdx.x % kWarp;
+  const int blocks = head_size / kScaleBlock;
+  auto* to = reinterpret_cast<signed char*>(page) + offset * head_size;
+  f16* scales = reinterpret_cast<f16*>(page + kPage * head_size) + offset * blocks;
+  static_assert(kScaleBlock == kWarp);
+  for (int block = 0; block < blocks; ++block) {
+    const float value = within_half(head[block * kScaleBlock + lane]);
+    const f16 rounded = __float2half_rn(__fdiv_rn(warp_max(fabsf(value)), 127.0F));
+    const float scale = __half2float(rounded);
+    const int whole = scale > 0 ? __float2int_rn(__fdiv_rn(value, scale)) : 0;
+    to[block * kScaleBlock + lane] = static_cast<signed char>(min(max(whole, -127), 127));
+    if (lane == 0) scales[block] = rounded;
+  }
+}
+
 // A warp a head.
 __global__ void rope_kernel(RopeArguments a) {
   wait_for_previous();
+  __shared__ float turned_heads[kHeadsPerBlock][2 * kMostPairs * kWarp];  // on their way to 8 bits
   const int row = blockIdx.x;
   const int head = blockIdx.y * kHeadsPerBlock + threadIdx.x / kWarp;
   const int lane = threadIdx.x % kWarp;
@@ -121,14 +144,17 @@ __global__ void rope_kernel(RopeArguments a) {
   float scale = 1;
   if (norm != nullptr) scale = rsqrtf(warp_sum(squares) / static_cast<float>(a.head_size) + a.epsilon);
   f16* to = nullptr;
+  unsigned char* page = nullptr;  // of this KV head
   if (is_query) {
     to = a.queries + (static_cast<std::size_t>(row) * a.heads + head) * a.head_size;
   } else {
     const int kv_head = (head - a.heads) % a.kv_heads;
-    const std::size_t cell =
-        (static_cast<std::size_t>(a.slot_pages[row]) * a.kv_heads + kv_head) * kPage + a.slot_offsets[row];
-    to = (is_value ? a.values : a.keys) + cell * a.head_size;
+    page = (is_value ? a.values : a.keys) + (static_cast<std::size_t>(a.slot_pages[row]) * a.kv_heads + kv_head) *
+                                                head_page_bytes(a.head_size, a.eight_bits);
+    to = reinterpret_cast<f16*>(page) + a.slot_offsets[row] * a.head_size;
   }
+  const bool eight_bits = a.eight_bits && !is_query;
+  float* whole_head = turned_heads[threadIdx.x / kWarp];
 #pragma unroll
   for (int k = 0; k < kMostPairs; ++k) {
     const int pair = lane + k * kWarp;
@@ -145,9 +171,17 @@ __global__ void rope_kernel(RopeArguments a) {
       y = y * turn.x + x * turn.y;
       x = turned;
     }
-    to[at_first[k]] = to_half(x);
-    to[at_second[k]] = to_half(y);
+    if (eight_bits) {
+      whole_head[at_first[k]] = x;
+      whole_head[at_second[k]] = y;
+    } else {
+      to[at_first[k]] = to_half(x);
+      to[at_second[k]] = to_half(y);
+    }
   }
+  if (!eight_bits) return;
+  __syncwarp();
+  store_eight_bits(whole_head, a.head_size, a.slot_offsets[row], page);
 }
 
 // Eight elements a thread.
@@ -171,14 +205,41 @@ __global__ void gated_silu_kernel(const f16* gate_up, f16* out, int inner) {
   reinterpret_cast<uint4*>(out + row * inner)[i] = result;
 }
 
-__global__ void copy_kernel(f16* keys, f16* values, const Copy* copies, std::size_t pages, int page_elements) {
+// K, or V, of one layer of one page, by a block.
+__device__ void copy_page(unsigned char* to, const unsigned char* from, int bytes) {
+  for (int i = threadIdx.x; i < bytes / 16; i += blockDim.x) {
+    reinterpret_cast<uint4*>(to)[i] = reinterpret_cast<const uint4*>(from)[i];
+  }
+}
+
+__device__ unsigned char* page_of(const Cache& cache, int layer, bool values, int page) {
+  return (values ? cache.values : cache.keys) +
+         (static_cast<std::size_t>(layer) * cache.pages + page) * cache.page_bytes;
+}
+
+// Grids of these: (pages, layers, K and V).
+__global__ void copy_kernel(Cache cache, const Copy* copies) {
   wait_for_previous();
   const Copy copy = copies[blockIdx.x];
-  f16* cache = blockIdx.z == 0 ? keys : values;
-  const std::size_t layer = blockIdx.y;
-  const auto* from = reinterpret_cast<const uint4*>(cache + (layer * pages + copy.from) * page_elements);
-  auto* to = reinterpret_cast<uint4*>(cache + (layer * pages + copy.to) * page_elements);
-  for (int i = threadIdx.x; i < page_elements / 8; i += blockDim.x) to[i] = from[i];
+  const bool values = blockIdx.z == 1;
+  copy_page(page_of(cache, blockIdx.y, values, copy.to), page_of(cache, blockIdx.y, values, copy.from),
+            cache.page_bytes);
+}
+
+__device__ std::size_t place_in_stretch(const Cache& cache) {
+  return ((static_cast<std::size_t>(blockIdx.x) * cache.layers + blockIdx.y) * 2 + blockIdx.z) * cache.page_bytes;
+}
+
+__global__ void gather_kernel(Cache cache, const int* pages, unsigned char* stretch) {
+  wait_for_previous();
+  copy_page(stretch + place_in_stretch(cache), page_of(cache, blockIdx.y, blockIdx.z == 1, pages[blockIdx.x]),
+            cache.page_bytes);
+}
+
+__global__ void scatter_kernel(Cache cache, const int* pages, const unsigned char* stretch) {
+  wait_for_previous();
+  copy_page(page_of(cache, blockIdx.y, blockIdx.z == 1, pages[blockIdx.x]), stretch + place_in_stretch(cache),
+            cache.page_bytes);
 }
 
 }  // namespace
@@ -215,9 +276,17 @@ void gated_silu(const f16* gate_up, f16* out, int rows, int inner, cudaStream_t 
   launch(gated_silu_kernel, grid, 256, 0, stream, gate_up, out, inner);
 }
 
-void copy_pages(f16* keys, f16* values, const Copy* copies, int n_copies, int layers, std::size_t pages,
-                int page_elements, cudaStream_t stream) {
-  launch(copy_kernel, dim3(n_copies, layers, 2), 256, 0, stream, keys, values, copies, pages, page_elements);
+void copy_pages(const Cache& cache, const Copy* copies, int n_copies, cudaStream_t stream) {
+  launch(copy_kernel, dim3(n_copies, cache.layers, 2), 256, 0, stream, cache, copies);
+}
+
+void gather_pages(const Cache& cache, const int* pages, int n_pages, unsigned char* stretch, cudaStream_t stream) {
+  launch(gather_kernel, dim3(n_pages, cache.layers, 2), 256, 0, stream, cache, pages, stretch);
+}
+
+void scatter_pages(const Cache& cache, const int* pages, int n_pages, const unsigned char* stretch,
+                   cudaStream_t stream) {
+  launch(scatter_kernel, dim3(n_pages, cache.layers, 2), 256, 0, stream, cache, pages, stretch);
 }
 
 }  // namespace dts::native::cuda
