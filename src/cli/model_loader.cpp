@@ -20,9 +20,7 @@ std::string LoadedModel::id() const {
   return file_.get().stand_in ? "random" : std::filesystem::path(path()).stem().string();
 }
 
-namespace {
-
-std::unique_ptr<LoadedModel> connect(const ModelFlags& flags) {
+RemoteModelOptions remote_model_options(const ModelFlags& flags) {
   if (!flags.path.empty()) {
     throw usage_error("--model goes with a model in this process: with --engine and --url the server has it");
   }
@@ -54,6 +52,13 @@ std::unique_ptr<LoadedModel> connect(const ModelFlags& flags) {
   options.stall_timeout = flags.remote.stall_timeout;
   options.first_token_timeout = flags.remote.first_token_timeout;
   options.patience = flags.remote.patience;
+  return options;
+}
+
+namespace {
+
+std::unique_ptr<LoadedModel> connect(const ModelFlags& flags) {
+  RemoteModelOptions options = remote_model_options(flags);
   std::unique_ptr<Model> tokenizer;
   if (!flags.remote.tokenizer.empty()) {
     tokenizer = std::make_unique<LlamaModel>(LlamaModelOptions{.path = flags.remote.tokenizer, .gpu_layers = 0});

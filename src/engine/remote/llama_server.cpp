@@ -127,13 +127,15 @@ class LlamaServer final : public Protocol {
   }
 
   ServerModel model(const Asker& server) const override {
-    const json props = server.ask({"/props", false});
     const json models = server.ask({"/v1/models", false});
     ServerModel model;
     const json& data = member(models, "data");
     const json& first = data.is_array() && !data.empty() ? data[0] : member(models, "data");
     const json& meta = member(first, "meta");
     model.name = text_in(member(first, "id"));
+    model.owner = text_in(member(first, "owned_by")).substr(0, 100);
+    check_owner(kind(), model.owner);
+    const json props = server.ask({"/props", false});
     model.n_vocab = static_cast<int>(std::clamp<std::int64_t>(count_in(member(meta, "n_vocab"), 0), 0, 1 << 24));
     model.parameters = count_in(member(meta, "n_params"), 0);
     model.size_bytes = count_in(member(meta, "size"), 0);

@@ -41,7 +41,7 @@ std::string checked_url(std::string url) {
   const bool http = url.starts_with("http://") || url.starts_with("https://");
   const bool printable = std::all_of(url.begin(), url.end(), [](char c) { return c > ' ' && c < 0x7F; });
   if (!http || !printable || url.size() < 9) {
-    throw out_of_range("url", url, "an address such as http://host:8000");
+    throw out_of_range("url", url.empty() ? "''" : url, "an address such as http://host:8000");
   }
   if (url.find('@') != std::string::npos) {
     throw usage_error(
@@ -73,6 +73,7 @@ class RemoteModel final : public Model {
     if (options_.served_model.empty() && !served_.name.empty()) {
       protocol_ = make_protocol(options_.kind, served_.name);  // requests must name it
     }
+    protocol_->find_decisions(*asker_);
     if (options_.vocabulary != nullptr && !protocol_->knows_tokens()) {
       throw usage_error(fmt::format("{} goes with servers that take token ids: {} takes text", option_name("tokenizer"),
                                     protocol_->kind()));
@@ -125,6 +126,10 @@ class RemoteModel final : public Model {
     plan.description = fmt::format("servers  {} x {}, {} log-probabilities a token, contexts of {} tokens",
                                    options_.urls.size(), protocol_->kind(), candidates_, plan.context_length);
     if (served_.parallel > 0) plan.description += fmt::format(", {} branches at once each", served_.parallel);
+    if (protocol_->tells_decisions()) {
+      plan.settings.emplace_back("decisions", "by the servers");
+      plan.description += ", decision tokens by the servers, from the whole distribution";
+    }
     plan.make = [this, engine] {
       return std::make_unique<RemoteEngine>(engine, *protocol_, *vocabulary_, make_curl_transport(),
                                             make_steady_clock());
