@@ -71,10 +71,29 @@ void LoopbackServer::accept_all() {
   while (!closing_) {
     const int socket = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
     if (socket < 0) continue;
+    join_finished();
     const std::lock_guard lock(mutex_);
     sockets_.push_back(socket);
     threads_.emplace_back([this, socket] { serve(socket); });
   }
+}
+
+// A thread that has ended keeps its stack until it is joined.
+void LoopbackServer::join_finished() {
+  std::list<std::thread> ended;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto thread = threads_.begin(); thread != threads_.end();) {
+      const auto next = std::next(thread);
+      const auto found = std::find(finished_.begin(), finished_.end(), thread->get_id());
+      if (found != finished_.end()) {
+        finished_.erase(found);
+        ended.splice(ended.end(), threads_, thread);
+      }
+      thread = next;
+    }
+  }
+  for (std::thread& thread : ended) thread.join();
 }
 
 void LoopbackServer::serve(int socket) {
@@ -105,6 +124,7 @@ void LoopbackServer::serve(int socket) {
   const std::lock_guard lock(mutex_);
   close(socket);
   sockets_.erase(std::find(sockets_.begin(), sockets_.end(), socket));
+  finished_.push_back(std::this_thread::get_id());
 }
 
 }  // namespace dts

@@ -47,6 +47,7 @@ class LoopbackServer {
  private:
   void accept_all();
   void serve(int socket);
+  void join_finished();
 
   Handler handler_;
   int listener_ = -1;
@@ -56,6 +57,7 @@ class LoopbackServer {
   std::mutex mutex_;
   std::vector<int> sockets_;  // open
   std::list<std::thread> threads_;
+  std::vector<std::thread::id> finished_;
   std::thread acceptor_;
 };
 

@@ -2,6 +2,7 @@
 // are those of an undisturbed run.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -313,6 +314,37 @@ TEST(RemoteSimulation, AStragglerIsWaitedForAsLongAsTheUserSays) {
   EXPECT_EQ(search->outcome().reason, StopReason::kFailed);
   EXPECT_EQ(search->outcome().error, "a branch was given up: no server had its next token in 1 s");
   EXPECT_EQ(engine.traffic().given_up, 1);
+}
+
+// An engine that has had many branches holds no more than one that had few. DTS_BRANCHES: how many.
+TEST(RemoteSimulation, ManyBranchesLeaveNothingBehind) {
+  const char* asked = std::getenv("DTS_BRANCHES");
+  const std::int64_t branches = asked != nullptr ? std::atoll(asked) : 1000;
+  const WireModel model = make_model(2, {RemoteKind::kVllm});
+  NetworkOptions shaky = quiet(3);
+  shaky.fault_share = 0.1;
+  shaky.most_faults = 1 << 30;
+  SimulatedNetwork network(model, shaky);
+  const auto protocol = protocol_for(model);
+  NoPieces pieces;
+  RemoteEngine engine(engine_options(network, model.n_vocab), *protocol, pieces, network.transport(), network.clock());
+  const auto decode_until = [&](std::int64_t requests) {
+    for (std::uint64_t seed = 0; engine.traffic().requests < requests; ++seed) {
+      Scheduler scheduler(engine);
+      Job job;
+      job.search = make_search(make_options(seed), {1, 2, 3});
+      scheduler.submit(std::move(job));
+      scheduler.run();
+    }
+    EXPECT_EQ(network.open_calls(), 0);
+    network.settle();
+    return mallinfo2().uordblks;  // bytes in use; 0 where a sanitizer has its own heap
+  };
+  const std::size_t few = decode_until(branches / 4);
+  const std::size_t many = decode_until(branches);
+  EXPECT_LE(many, few + (64U << 10U));
+  std::printf("%lld requests: %zu KiB in use after a quarter of them, %zu KiB after all\n",
+              static_cast<long long>(engine.traffic().requests), few >> 10U, many >> 10U);
 }
 
 TEST(RemoteSimulation, AnInterruptedStepLeavesEverythingAsItWas) {

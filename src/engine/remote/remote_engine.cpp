@@ -16,6 +16,7 @@ namespace dts::remote {
 namespace {
 
 constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
+constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kSlice = 0.05;  // seconds until the interruption is looked at again
 
 // What is taken of an interval, and how far its ends are from it, rounded away.
@@ -214,21 +215,18 @@ double RemoteEngine::pump_streams() {
   attention_.swap(context_.attention);
   for (TokenStream* stream : attention_) {
     const double wake = stream->pump();
-    if (std::isfinite(wake)) wakes_.push({wake, stream->weak_from_this()});
+    if (std::isfinite(wake)) wakes_.push(wake, stream->weak_from_this());
   }
   attention_.clear();
-  while (!wakes_.empty() && wakes_.top().time <= now) {
-    const std::shared_ptr<TokenStream> stream = wakes_.top().stream.lock();
-    wakes_.pop();
-    if (stream == nullptr) continue;
-    const double wake = stream->pump();
-    if (std::isfinite(wake)) wakes_.push({std::max(wake, std::nextafter(now, wake + 1)), stream});
+  while (wakes_.next() <= now) {
+    const std::shared_ptr<TokenStream> stream = wakes_.pop();
+    const double wake = stream == nullptr ? kNever : stream->pump();
+    if (std::isfinite(wake)) wakes_.push(std::max(wake, std::nextafter(now, kNever)), stream);
   }
-  return wakes_.empty() ? std::numeric_limits<double>::infinity() : wakes_.top().time;
+  return wakes_.next();
 }
 
 void RemoteEngine::wait() {
-  constexpr double kNever = std::numeric_limits<double>::infinity();
   if (groups_.empty()) return;
   double patient_until = kNever;
   for (const Row& row : rows_) {

@@ -7,7 +7,6 @@
 
 #include <map>
 #include <memory>
-#include <queue>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "engine/remote/server_protocol.h"
 #include "engine/remote/token_stream.h"
 #include "engine/remote/transport.h"
+#include "engine/remote/wake_queue.h"
 
 namespace dts::remote {
 
@@ -70,12 +70,6 @@ class RemoteEngine final : public Engine {
     std::size_t end = 0;
     std::size_t ready = 0;  // the first that was not, when last looked at
   };
-  struct Wake {
-    double time = 0;
-    std::weak_ptr<TokenStream> stream;
-    bool operator<(const Wake& other) const { return time > other.time; }  // the earliest is the largest
-  };
-
   Branch& find(BranchId branch);
   BranchId add(Branch branch);
   // The stream that gives what follows `feed`: the branch's own when it drew just that, else a new one.
@@ -103,7 +97,7 @@ class RemoteEngine final : public Engine {
   std::map<BranchId, Branch> branches_;
   BranchId next_ = 0;
   std::uint64_t step_ = 0;
-  std::priority_queue<Wake> wakes_;
+  WakeQueue wakes_;
   std::vector<TokenStream*> attention_;  // scratch
   std::vector<Row> rows_;                // [feeds]
   std::vector<Group> groups_;

@@ -10,6 +10,7 @@
 #include "dts/error.h"
 #include "engine/remote/answer_json.h"
 #include "engine/remote/completions_body.h"
+#include "engine/remote/json_cursor.h"
 #include "engine/remote/server_protocol.h"
 #include "engine/remote/vllm_decisions.h"
 
@@ -38,6 +39,7 @@ class VllmReader final : public AnswerReader {
 
   void read(std::string_view data, std::vector<DrawnToken>& out) override {
     if (data == "[DONE]") return;
+    if (top_n_ == 0 && read_quickly(data, out)) return;
     const json event = parse_event(data);
     const json& choices = member(event, "choices");
     if (!choices.is_array() || choices.empty()) return;  // the usage, at the end
@@ -83,6 +85,67 @@ class VllmReader final : public AnswerReader {
   }
 
  private:
+  // The event of more tokens without log-probabilities, as nearly all are once nothing can branch. False: it is
+  // something else, and nothing has changed.
+  bool read_quickly(std::string_view data, std::vector<DrawnToken>& out) {
+    JsonCursor cursor(data);
+    quick_.clear();
+    std::int64_t total = -1;
+    int choices = 0;
+    std::string_view key;
+    cursor.open('{');
+    for (bool first = true; cursor.member(first, key); first = false) {
+      if (key == "choices") {
+        cursor.open('[');
+        for (bool head = true; cursor.item(head); head = false, ++choices) read_choice(cursor);
+      } else if (key == "usage") {
+        if (cursor.word("null")) continue;
+        cursor.open('{');
+        for (bool head = true; cursor.member(head, key); head = false) {
+          if (key == "completion_tokens") {
+            total = cursor.integer();
+          } else {
+            cursor.skip_scalar();
+          }
+        }
+      } else {
+        if (key == "error") return false;
+        cursor.skip_scalar();
+      }
+    }
+    const auto fresh = static_cast<std::int64_t>(quick_.size());
+    if (!cursor.finished() || choices != 1 || fresh == 0 || (total >= 0 && total != count_ + fresh)) return false;
+    for (const Token token : quick_) out.push_back({.token = token});
+    last_ = quick_.back();
+    count_ += fresh;
+    return true;
+  }
+
+  void read_choice(JsonCursor& cursor) {
+    std::string_view key;
+    cursor.open('{');
+    for (bool first = true; cursor.member(first, key); first = false) {
+      if (key == "token_ids") {
+        if (!quick_.empty()) cursor.fail();  // twice
+        cursor.open('[');
+        for (bool head = true; cursor.item(head); head = false) {
+          const std::int64_t token = cursor.integer();
+          if (token < 0 || token > std::numeric_limits<Token>::max()) cursor.fail();
+          if (decision_token_ && token == *decision_token_) cursor.fail();
+          quick_.push_back(static_cast<Token>(token));
+        }
+      } else if (key == "finish_reason" || key == "logprobs") {
+        if (!cursor.word("null")) cursor.fail();
+      } else if (key == "prompt_token_ids") {
+        if (cursor.word("null")) continue;
+        cursor.open('[');
+        for (bool head = true; cursor.item(head); head = false) cursor.integer();
+      } else {
+        cursor.skip_scalar();
+      }
+    }
+  }
+
   // The token that ends a request at a decision token was forced: it has no probability of its own.
   static void check_raw(const json& logprobs, std::size_t i) {
     const json& own = member(logprobs, "token_logprobs");
@@ -111,6 +174,7 @@ class VllmReader final : public AnswerReader {
   PieceSink& pieces_;
   std::int64_t count_ = 0;
   Token last_ = 0;
+  std::vector<Token> quick_;  // scratch
 };
 
 class Vllm final : public Protocol {
