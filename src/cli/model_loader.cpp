@@ -1,6 +1,7 @@
 #include "cli/model_loader.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -57,8 +58,17 @@ RemoteModelOptions remote_model_options(const ModelFlags& flags) {
 
 namespace {
 
+// Each branch is a connection where servers speak HTTP/1: as many as the system allows us.
+void allow_connections() {
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = files.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &files);
+}
+
 std::unique_ptr<LoadedModel> connect(const ModelFlags& flags) {
   RemoteModelOptions options = remote_model_options(flags);
+  allow_connections();
   std::unique_ptr<Model> tokenizer;
   if (!flags.remote.tokenizer.empty()) {
     tokenizer = std::make_unique<LlamaModel>(LlamaModelOptions{.path = flags.remote.tokenizer, .gpu_layers = 0});

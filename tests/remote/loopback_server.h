@@ -36,12 +36,14 @@ class LoopbackReply {
 class LoopbackServer {
  public:
   using Handler = std::function<void(const LoopbackRequest&, LoopbackReply&)>;
-  explicit LoopbackServer(Handler handler);
+  // `port`: 0 takes a free one.
+  explicit LoopbackServer(Handler handler, int port = 0);
   ~LoopbackServer();
   LoopbackServer(const LoopbackServer&) = delete;
   LoopbackServer& operator=(const LoopbackServer&) = delete;
 
   std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
+  int port() const { return port_; }
   int requests() const { return requests_; }
 
  private:

@@ -1,28 +1,12 @@
-"""The arithmetic against the definitions that the C++ engines are tested with.
+"""The arithmetic against the definitions that the C++ engines are tested with."""
 
-DTS_ORACLE_VALUES names the program that prints distributions with their H and VE: one JSON object a line.
-"""
-
-import json
-import os
-import subprocess
 import unittest
 
 import plain_arrays
+from oracle import oracle_values
 from dts_vllm.request import CRITERIA, Wanted
 from dts_vllm.statistics import entropy_and_varentropy
 from dts_vllm.trigger import Thresholds, decision_tokens
-
-
-def oracle_values():
-    program = os.environ.get("DTS_ORACLE_VALUES")
-    if not program:
-        raise unittest.SkipTest("DTS_ORACLE_VALUES does not name the oracle's program")
-    lines = subprocess.run([program], check=True, capture_output=True, text=True).stdout.splitlines()
-    values = [json.loads(line) for line in lines]
-    for value in values:
-        value["logits"] = [float("-inf") if logit is None else logit for logit in value["logits"]]
-    return values
 
 
 class Plain:

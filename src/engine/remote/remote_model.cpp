@@ -17,7 +17,10 @@ namespace {
 
 using namespace remote;
 
-constexpr int kMostRemoteBranches = 4096;
+constexpr int kMostRemoteBranches = 65536;
+// What an endpoint is taken to bear that does not say: servers of models batch; what is behind an API of text may count.
+constexpr int kUsualBranches = 64;
+constexpr int kUsualTextBranches = 16;
 constexpr int kUnknownContext = 32768 + 8192;  // a server that does not say: our default trajectory, and a prompt
 
 std::unique_ptr<Protocol> make_protocol(RemoteKind kind, const std::string& served_model) {
@@ -119,7 +122,9 @@ class RemoteModel final : public Model {
     engine.stream.headers = headers_of(options_);
     EnginePlan plan;
     plan.context_length = engine.context_length;
-    plan.parallel = served_.parallel * static_cast<int>(options_.urls.size());
+    const int usual = protocol_->knows_tokens() ? kUsualBranches : kUsualTextBranches;
+    const int each = served_.parallel > 0 ? served_.parallel : usual;
+    plan.parallel = std::min(kMostRemoteBranches, each * static_cast<int>(options_.urls.size()));
     plan.settings = {{"engine", protocol_->kind()},
                      {"endpoints", fmt::format("{}", options_.urls.size())},
                      {"candidates", fmt::format("{}", candidates_)}};
