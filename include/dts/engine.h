@@ -47,10 +47,13 @@ struct EngineCapabilities {
   // whatever else is decoded. (They may depend on whether the search has one row in the step or several, which is a
   // fact of its tree. A search's rows are those of one spec.)
   bool batch_invariant = true;
-  bool mixes_prompts = false;      // a step may have stretches of prompts beside single tokens; else each comes alone
-  bool keeps_branches = false;     // keep() and reopen()
-  bool suspends_branches = false;  // suspend() and resume()
-  bool filters_logits = false;     // honours Feed::filter
+  bool mixes_prompts = false;  // a step may have stretches of prompts beside single tokens; else each comes alone
+  // Rows need not wait for one another: a step may leave out searches whose predictions are not there yet (kPending),
+  // and a prompt costs nothing by itself, so that all that wait may join at once.
+  bool steps_apart = false;
+  bool keeps_branches = false;                      // keep() and reopen()
+  bool suspends_branches = false;                   // suspend() and resume()
+  bool filters_logits = false;                      // honours Feed::filter
   int max_top_k = std::numeric_limits<int>::max();  // candidates that a prediction can have
 
   // "exact statistics, reproducible whatever else is decoded": for people, one line.
@@ -138,6 +141,9 @@ class Engine {
   // says so: out[i] belongs to feeds[i]; the others are left as they are. A branch's predictions depend only on its own
   // tokens and draws, never on the other feeds, as far as capabilities promise. To be reproducible a prompt must be cut
   // at the same places every time.
+  //
+  // An engine that steps apart may leave rows out, all of a spec together (kPending): nothing has changed for their
+  // branches, and the same feeds come again. At least one row with a spec is not left out.
   //
   // A row that fails alone says so in its prediction's status. What fails the whole step (the device) throws
   // dts::Error. When the interruption is due it throws Interrupted, soon, and every branch is as it was before.

@@ -10,6 +10,8 @@ namespace dts {
 
 using Token = std::int32_t;
 
+struct BranchRule;  // method.h
+
 // How a token is drawn when a branch does not branch. Applied in this order: temperature, top-k, top-p, min-p (the
 // order of vLLM and Hugging Face, for which the models' recommended values were published). docs/algorithm.md has it
 // to the letter.
@@ -29,6 +31,9 @@ struct PredictionSpec {
   // Whether anybody looks at H, VE, the candidates, the confidence or log-probabilities. Where they cost something, an
   // engine then leaves them out: NaN, and no candidates.
   bool statistics = true;
+  // What makes a decision token, for an engine that can tell while it draws, so that nobody needs H and VE. Not owned.
+  // Null: nobody branches, or somebody looks at more than that.
+  const BranchRule* decides = nullptr;
   int most_tokens = 0;  // that a branch can come to hold, prompt included, for who reads ahead; 0: not known
 };
 
@@ -46,6 +51,7 @@ struct Prediction {
     kOk,
     kNotANumber,  // the logits held a NaN or +infinity, or were all -infinity
     kFailed,      // this row could not be computed: see `error`
+    kPending,     // not yet: the branch is as it was (EngineCapabilities::steps_apart)
   };
 
   Status status = Status::kOk;
@@ -55,6 +61,13 @@ struct Prediction {
   // they can be from it; 0: exact.
   float entropy_margin = 0.0F;
   float varentropy_margin = 0.0F;
+  // What an engine says that was told what makes a decision token, and saw all of the distribution.
+  enum class Decision : std::uint8_t {
+    kByStatistics,  // nothing: H and VE decide
+    kYes,
+    kNo,
+  };
+  Decision decision = Decision::kByStatistics;
   float confidence = 0.0F;       // DeepConf: -mean log-probability of the confidence_k most probable, temperature 1
   Token sampled = 0;             // drawn with the request's random bits
   float sampled_logprob = 0.0F;  // log softmax(z)[sampled], temperature 1, nothing truncated

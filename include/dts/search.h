@@ -213,6 +213,7 @@ class Search {
     std::shared_ptr<LogitsFilter> filter;  // its own: whoever copies a branch to split it clones this, too
   };
 
+  bool frozen_for_good() const;
   // Whether predictions are still looked at for more than the sampled token.
   bool needs_statistics() const;
   // How many children the branch gets: 0 when it does not split.

@@ -13,6 +13,7 @@
 #include "cli/interrupt.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
+#include "cli/remote_bench_command.h"
 #include "cli/truncation_bench_command.h"
 #include "dts/error.h"
 #include "dts/native.h"
@@ -32,6 +33,7 @@ struct BenchFlags {
   bool no_peers = false;
   bool json = false;
   TruncationFlags truncation;
+  RemoteBenchFlags remote;
 };
 
 std::vector<int> parse_list(const std::string& flag, const std::string& text, int least, int most) {
@@ -256,6 +258,7 @@ int bench_all_weights(const BenchFlags& flags) {
 
 int bench(BenchFlags& flags) {
   if (flags.gpu) return bench_gpu(flags);
+  if (flags.remote.chosen) return bench_remote(flags.model, flags.remote, flags.json, stop_if_interrupted);
   if (flags.truncation.chosen) return bench_truncation(flags.model, flags.truncation, flags.json, stop_if_interrupted);
   if (flags.model.context_size != 0) {
     throw usage_error("--ctx-size has no place here: the context is made for --private and --steps");
@@ -319,6 +322,20 @@ void add_bench_command(CLI::App& app, int& exit_code) {
   add_value(
       *command, "--seen", "N,N,...", "with --truncation: log-probabilities that are seen (5,20,50,100)",
       [flags](const std::string& text) { flags->truncation.candidates = parse_list("--seen", text, 1, 1 << 20); });
+  command->add_flag(
+      "--remote", flags->remote.chosen,
+      "with --engine and --url: what a tree costs over the server, against plain streams of as many tokens");
+  add_value(*command, "--questions", "N", "with --remote: problems that are asked (10)",
+            [flags](const std::string& text) {
+              flags->remote.questions = static_cast<int>(parse_integer("--questions", text, 1, 30));
+            });
+  add_value(*command, "--rounds", "N", "with --remote: times each is asked (3)", [flags](const std::string& text) {
+    flags->remote.rounds = static_cast<int>(parse_integer("--rounds", text, 1, 10000));
+  });
+  add_value(*command, "--tree-branches", "N", "with --remote: branches of a tree (8)",
+            [flags](const std::string& text) {
+              flags->remote.branches = static_cast<int>(parse_integer("--tree-branches", text, 2, kMostBranches));
+            });
   command->add_flag("--json", flags->json, "one JSON document instead of the table");
   command->callback([flags, &exit_code] {
     const Interrupt interrupt;

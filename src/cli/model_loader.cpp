@@ -1,6 +1,7 @@
 #include "cli/model_loader.h"
 
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -20,9 +21,7 @@ std::string LoadedModel::id() const {
   return file_.get().stand_in ? "random" : std::filesystem::path(path()).stem().string();
 }
 
-namespace {
-
-std::unique_ptr<LoadedModel> connect(const ModelFlags& flags) {
+RemoteModelOptions remote_model_options(const ModelFlags& flags) {
   if (!flags.path.empty()) {
     throw usage_error("--model goes with a model in this process: with --engine and --url the server has it");
   }
@@ -54,6 +53,22 @@ std::unique_ptr<LoadedModel> connect(const ModelFlags& flags) {
   options.stall_timeout = flags.remote.stall_timeout;
   options.first_token_timeout = flags.remote.first_token_timeout;
   options.patience = flags.remote.patience;
+  return options;
+}
+
+namespace {
+
+// Each branch is a connection where servers speak HTTP/1: as many as the system allows us.
+void allow_connections() {
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0) return;
+  files.rlim_cur = files.rlim_max;
+  setrlimit(RLIMIT_NOFILE, &files);
+}
+
+std::unique_ptr<LoadedModel> connect(const ModelFlags& flags) {
+  RemoteModelOptions options = remote_model_options(flags);
+  allow_connections();
   std::unique_ptr<Model> tokenizer;
   if (!flags.remote.tokenizer.empty()) {
     tokenizer = std::make_unique<LlamaModel>(LlamaModelOptions{.path = flags.remote.tokenizer, .gpu_layers = 0});

@@ -8,6 +8,7 @@
 #include "cli/builtin_model.h"
 #include "cli/model_options.h"
 #include "dts/model.h"
+#include "dts/remote.h"
 
 namespace dts::cli {
 
@@ -35,6 +36,9 @@ struct LoadingHooks {
   std::function<bool()> stopping = nullptr;       // asked during the loading: true ends it
   bool quiet = false;                             // no notes
 };
+
+// Flags of a model on servers as the library's options, the key from the environment; without the tokenizer.
+RemoteModelOptions remote_model_options(const ModelFlags& flags);
 
 // Null when it was stopped. Throws dts::Error naming the file and what is wrong with it.
 std::unique_ptr<LoadedModel> load_model(const ModelFlags& flags, const LoadingHooks& hooks);

@@ -300,10 +300,13 @@ void Scheduler::plan_step(Running& running) {
 }
 
 void Scheduler::absorb(Running& running) {
-  running.placed = false;
   Search& search = running.search();
+  const auto predictions = std::span(predictions_).subspan(running.first_feed, search.plan().feeds.size());
+  if (!predictions.empty() && predictions.front().status == Prediction::Status::kPending)
+    return;  // the same feeds come again
+  running.placed = false;
   try {
-    search.absorb(std::span(predictions_).subspan(running.first_feed, search.plan().feeds.size()));
+    search.absorb(predictions);
   } catch (const std::exception& error) {
     search.abandon(unspelled(error));
   }
@@ -324,16 +327,18 @@ void Scheduler::step_all() {
     }
   };
   resume_suspended();
-  if (Running* prompt = next_to_prefill()) {
+  const EngineCapabilities& capabilities = engine_.info().capabilities;
+  while (Running* prompt = next_to_prefill()) {
     join(*prompt, &Scheduler::plan_prefill);
-    if (!engine_.info().capabilities.mixes_prompts && !members_.empty()) {
-      make_room();
-      const Evaluation made = evaluate(members_);
-      if (made == Evaluation::kDone && !members_.empty()) prefilled(*prompt);
-      if (made == Evaluation::kInterrupted) return;
-      feeds_.clear();
-      members_.clear();
-    }
+    if (capabilities.mixes_prompts && !capabilities.steps_apart) break;
+    if (members_.empty()) continue;
+    make_room();
+    const Evaluation made = evaluate(members_);
+    if (made == Evaluation::kDone && !members_.empty()) prefilled(*prompt);
+    if (made == Evaluation::kInterrupted) return;
+    feeds_.clear();
+    members_.clear();
+    if (!capabilities.steps_apart) break;  // one chunk a step
   }
   Running* mixed = members_.empty() ? nullptr : members_.front();
   for (const auto& running : running_) {

@@ -92,6 +92,9 @@ Search::Search(std::vector<Token> prompt, SearchOptions options, SearchText text
       static_cast<int>(std::min<std::size_t>(prompt_.size() + static_cast<std::size_t>(options_.max_tokens),
                                              static_cast<std::size_t>(std::numeric_limits<int>::max())));
   spec_.statistics = needs_statistics();
+  const bool by_confidence = options_.method.retire.enabled || options_.method.select == SelectRule::kMaxConfidence ||
+                             options_.method.select == SelectRule::kWeightedMajority;
+  if (rule.enabled && !by_confidence) spec_.decides = &rule;
   account_.prompt_tokens = static_cast<std::int64_t>(prompt_.size());
 }
 
@@ -194,8 +197,16 @@ void Search::absorb(std::span<const Prediction> predictions) {
 
 namespace {
 
+bool is_decision(const BranchRule& rule, const Prediction& prediction) {
+  if (prediction.decision != Prediction::Decision::kByStatistics) {
+    return prediction.decision == Prediction::Decision::kYes;
+  }
+  return rule.is_decision(prediction.entropy, prediction.varentropy);
+}
+
 // Whether bounds of H and VE leave no doubt. The rules are monotonous in both, so the corners decide.
 bool decided(const BranchRule& rule, const Prediction& prediction) {
+  if (prediction.decision != Prediction::Decision::kByStatistics) return true;
   if (prediction.entropy_margin <= 0 && prediction.varentropy_margin <= 0) return true;
   const bool first = rule.is_decision(prediction.entropy, prediction.varentropy);
   for (const float h : {-prediction.entropy_margin, prediction.entropy_margin}) {
@@ -226,7 +237,7 @@ int Search::children_of(const Prediction& prediction) {
   const BranchRule& rule = options_.method.branch;
   if (!rule.enabled) return 0;
   if (!decided(rule, prediction)) ++account_.undecided;
-  if (!rule.is_decision(prediction.entropy, prediction.varentropy)) return 0;
+  if (!is_decision(rule, prediction)) return 0;
   const int candidates = worthy_candidates(rule, prediction);
   if (rule.k == 1 || candidates == 0) return candidates;
   if (candidates == 1 && rule.min_p > 0) return 0;  // nothing to decide: sample
@@ -317,10 +328,18 @@ bool Search::extend(Branch& branch, const TokenRecord& record) {
   return true;
 }
 
+// Nothing will ever branch again. Also where the cap is reached and whatever makes room stops the search: branches are
+// all of one length, so they reach the token budget together, and without a bar none is given up before.
+bool Search::frozen_for_good() const {
+  const Method& method = options_.method;
+  if (frozen_ && method.branch.freeze == Freeze::kPermanent) return true;
+  const std::size_t enough = static_cast<std::size_t>(method.stop.finished);
+  return live() >= method.branch.max_branches && finished_.size() + 1 >= enough && !method.retire.enabled;
+}
+
 bool Search::needs_statistics() const {
   const Method& method = options_.method;
-  const bool frozen_for_good = frozen_ && method.branch.freeze == Freeze::kPermanent;
-  if (method.branch.enabled && !frozen_for_good) return true;
+  if (method.branch.enabled && !frozen_for_good()) return true;
   return options_.top_k > 0 || method.retire.enabled || method.select == SelectRule::kMaxConfidence ||
          method.select == SelectRule::kWeightedMajority || method.select == SelectRule::kMaxLogprob;
 }

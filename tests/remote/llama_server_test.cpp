@@ -209,8 +209,11 @@ TEST_F(LlamaServer, TheSameTreesAsInProcess) {
 TEST_F(LlamaServer, KillsOfAnEndpointDoNotChangeTrees) {
   const char* asked = std::getenv("DTS_KILLS");
   const int kills = asked != nullptr ? std::atoi(asked) : 12;
-  LlamaServerProcess first(free_port(), kSlots);
-  LlamaServerProcess second(free_port(), kSlots);
+  // As above, so that what is computed again is computed alike.
+  const test::TemporaryDirectory directory;
+  const std::string file = quantised_model(directory);
+  LlamaServerProcess first(free_port(), kSlots, file, {"-ub", "1"});
+  LlamaServerProcess second(free_port(), kSlots, file, {"-ub", "1"});
   first.wait_until_listening();
   second.wait_until_listening();
   const auto remote = connect({first.url(), second.url()}, 20);

@@ -41,11 +41,14 @@ void LoopbackReply::wait_until_closed() {
   }
 }
 
-LoopbackServer::LoopbackServer(Handler handler) : handler_(std::move(handler)) {
+LoopbackServer::LoopbackServer(Handler handler, int port) : handler_(std::move(handler)) {
   listener_ = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
   sockaddr_in address{};
   address.sin_family = AF_INET;
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  address.sin_port = htons(static_cast<std::uint16_t>(port));
+  const int again = 1;  // the port of one that has just gone
+  setsockopt(listener_, SOL_SOCKET, SO_REUSEADDR, &again, sizeof again);
   socklen_t length = sizeof address;
   if (listener_ < 0 || bind(listener_, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0 ||
       listen(listener_, 64) != 0 || getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &length) != 0) {
@@ -71,10 +74,29 @@ void LoopbackServer::accept_all() {
   while (!closing_) {
     const int socket = accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
     if (socket < 0) continue;
+    join_finished();
     const std::lock_guard lock(mutex_);
     sockets_.push_back(socket);
     threads_.emplace_back([this, socket] { serve(socket); });
   }
+}
+
+// A thread that has ended keeps its stack until it is joined.
+void LoopbackServer::join_finished() {
+  std::list<std::thread> ended;
+  {
+    const std::lock_guard lock(mutex_);
+    for (auto thread = threads_.begin(); thread != threads_.end();) {
+      const auto next = std::next(thread);
+      const auto found = std::find(finished_.begin(), finished_.end(), thread->get_id());
+      if (found != finished_.end()) {
+        finished_.erase(found);
+        ended.splice(ended.end(), threads_, thread);
+      }
+      thread = next;
+    }
+  }
+  for (std::thread& thread : ended) thread.join();
 }
 
 void LoopbackServer::serve(int socket) {
@@ -105,6 +127,7 @@ void LoopbackServer::serve(int socket) {
   const std::lock_guard lock(mutex_);
   close(socket);
   sockets_.erase(std::find(sockets_.begin(), sockets_.end(), socket));
+  finished_.push_back(std::this_thread::get_id());
 }
 
 }  // namespace dts

@@ -36,17 +36,20 @@ class LoopbackReply {
 class LoopbackServer {
  public:
   using Handler = std::function<void(const LoopbackRequest&, LoopbackReply&)>;
-  explicit LoopbackServer(Handler handler);
+  // `port`: 0 takes a free one.
+  explicit LoopbackServer(Handler handler, int port = 0);
   ~LoopbackServer();
   LoopbackServer(const LoopbackServer&) = delete;
   LoopbackServer& operator=(const LoopbackServer&) = delete;
 
   std::string url() const { return "http://127.0.0.1:" + std::to_string(port_); }
+  int port() const { return port_; }
   int requests() const { return requests_; }
 
  private:
   void accept_all();
   void serve(int socket);
+  void join_finished();
 
   Handler handler_;
   int listener_ = -1;
@@ -56,6 +59,7 @@ class LoopbackServer {
   std::mutex mutex_;
   std::vector<int> sockets_;  // open
   std::list<std::thread> threads_;
+  std::vector<std::thread::id> finished_;
   std::thread acceptor_;
 };
 

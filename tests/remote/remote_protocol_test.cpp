@@ -1,9 +1,11 @@
 // Each protocol's reader on what servers send, and on what they should not.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <map>
 #include <random>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "dts/error.h"
@@ -68,6 +70,66 @@ TEST(RemoteProtocol, VllmReadsChunksAsPublished) {
   EXPECT_EQ(reading.tokens[2].top, (std::vector<Candidate>{{8, -0.3F}, {1, -2.0F}}));
   EXPECT_EQ(reading.end, AnswerReader::End::kStopped);
   EXPECT_EQ(pieces.ends, std::vector<Token>{2});
+}
+
+// What a reader makes of one event, or that it will not have it.
+std::string made_of(const Protocol& protocol, int top_n, const std::string& event) {
+  Pieces pieces;
+  try {
+    const Reading reading = read_all(protocol, top_n, {event}, pieces);
+    std::string made = fmt::format("end {} missing {}:", static_cast<int>(reading.end), reading.missing);
+    for (const DrawnToken& drawn : reading.tokens) {
+      made += fmt::format(" {}/{:a}", drawn.token, drawn.logprob);
+      for (const Candidate& candidate : drawn.top) made += fmt::format(",{}={:a}", candidate.token, candidate.logprob);
+    }
+    for (const auto& [token, bytes] : pieces.pieces) made += fmt::format(" {}:{}", token, bytes);
+    return made;
+  } catch (const Error&) {
+    return "refused";
+  }
+}
+
+// Events are read without building them where they are as usual. A member that is an object makes an event unusual, and
+// it is parsed in full: both must come to the same, whatever is in it.
+TEST(RemoteProtocol, EventsReadQuicklyAreReadAsThoseParsed) {
+  const std::vector<std::tuple<const Protocol*, int, std::string>> usual = {
+      {kLlama.get(), 0,
+       R"({"index":0,"content":" 9\"4\u00e9","tokens":[355],"stop":false,"id_slot":-1,"tokens_predicted":1,"tokens_evaluated":3})"},
+      {kLlama.get(), 2,
+       R"({"index":0,"content":" 94","tokens":[355],"stop":false,"id_slot":-1,"tokens_predicted":1,"completion_probabilities":[{"id":355,"token":" 94","bytes":[32,57,52],"logprob":-0.76,"top_logprobs":[{"id":355,"token":" 94","bytes":[32,57,52],"logprob":-0.7634850740432739},{"id":357,"token":" 96","bytes":[32,57,54],"logprob":-1.435360074043274e0}]}]})"},
+      {kVllm.get(), 0,
+       R"({"id":"c","created":1,"choices":[{"index":0,"text":" a","logprobs":null,"finish_reason":null,"stop_reason":null,"prompt_token_ids":[1,2],"token_ids":[5,6]}],"usage":{"prompt_tokens":2,"completion_tokens":2}})"},
+  };
+  std::mt19937_64 random(3);
+  int refused = 0;
+  int taken = 0;
+  for (const auto& [protocol, top_n, event] : usual) {
+    for (int i = 0; i < 4000; ++i) {
+      std::string text = event;
+      for (int change = 0; change < i % 4; ++change) {
+        const std::size_t at = 1 + random() % (text.size() - 1);
+        switch (random() % 4) {
+          case 0:
+            text.erase(at, 1 + random() % 3);
+            break;
+          case 1:
+            text.insert(at, 1, R"(0123456789-.e{}[],:"\ nft)"[random() % 25]);
+            break;
+          case 2:
+            text[at] = R"(0123456789-.e{}[],:"\ nft)"[random() % 25];
+            break;
+          default:
+            text.insert(at, text.substr(random() % text.size(), 12));
+        }
+      }
+      if (text.size() < 3) continue;
+      const std::string quick = made_of(*protocol, top_n, text);
+      ASSERT_EQ(quick, made_of(*protocol, top_n, R"({"unusual":{},)" + text.substr(1))) << text;
+      ++(quick == "refused" ? refused : taken);
+    }
+  }
+  EXPECT_GT(refused, 1000);
+  EXPECT_GT(taken, 3000);
 }
 
 TEST(RemoteProtocol, VllmAsksForWhatItNeedsAndNothingMore) {

@@ -2,6 +2,7 @@
 // are those of an undisturbed run.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -14,6 +15,7 @@
 #include "dts/scheduler.h"
 #include "dts/search.h"
 #include "engine/remote/remote_engine.h"
+#include "remote/no_pieces.h"
 #include "remote/simulated_network.h"
 #include "support/scripted_engine.h"
 
@@ -22,21 +24,19 @@ namespace {
 
 using namespace remote;
 
-constexpr RemoteKind kKinds[] = {RemoteKind::kVllm, RemoteKind::kSglang, RemoteKind::kLlamaServer};
-
-// Text does not matter here.
-struct NoPieces final : PieceSink {
-  void learn(Token, std::string_view) override {}
-  void learn_end(Token) override {}
-  Token token_of(std::string_view) override { return 0; }
-  std::string text_of(Token) override { return {}; }
-  Token end_token() override { return 0; }
+struct WireKind {
+  RemoteKind kind;
+  bool tells_decisions = false;
+  auto operator<=>(const WireKind&) const = default;
 };
+constexpr WireKind kKinds[] = {
+    {RemoteKind::kVllm}, {RemoteKind::kSglang}, {RemoteKind::kLlamaServer}, {RemoteKind::kVllm, true}};
 
-WireModel make_model(std::uint64_t seed, RemoteKind kind) {
+WireModel make_model(std::uint64_t seed, WireKind kind) {
   WireModel model;
-  model.kind = kind;
+  model.kind = kind.kind;
   model.n_vocab = 10;
+  if (kind.tells_decisions) model.decision_token = model.n_vocab;
   model.script = RandomScript{.seed = seed, .n_vocab = model.n_vocab, .end_token = 0, .end_bias = -1.0};
   model.incremental = seed % 2 == 0;
   return model;
@@ -91,7 +91,7 @@ struct Decoded {
 };
 
 Decoded run(const WireModel& model, SimulatedNetwork& network, std::vector<std::shared_ptr<Search>> searches) {
-  const std::unique_ptr<Protocol> protocol = protocol_for(model.kind);
+  const std::unique_ptr<Protocol> protocol = protocol_for(model);
   NoPieces pieces;
   Decoded result;
   {
@@ -149,7 +149,7 @@ NetworkOptions disturbed(std::uint64_t seed) {
 
 TEST(RemoteSimulation, TheTreeIsThatOfAnEngineInProcess) {
   for (std::uint64_t seed = 0; seed < 200; ++seed) {
-    for (const RemoteKind kind : kKinds) {
+    for (const WireKind kind : kKinds) {
       const WireModel model = make_model(seed, kind);
       SimulatedNetwork network(model, quiet(2));
       const auto remote = two_questions(seed);
@@ -180,10 +180,10 @@ TEST_P(RemoteScenarios, TreesDoNotDependOnTheNetwork) {
   int faults = 0;
   std::int64_t retries = 0;
   std::int64_t branched = 0;
-  std::map<std::pair<std::uint64_t, RemoteKind>, std::vector<std::string>> undisturbed;
+  std::map<std::pair<std::uint64_t, WireKind>, std::vector<std::string>> undisturbed;
   for (std::uint64_t seed = GetParam() * scenarios; seed < (GetParam() + 1) * scenarios; ++seed) {
     const std::uint64_t tree = seed / 16;
-    const RemoteKind kind = kKinds[seed % 3];
+    const WireKind kind = kKinds[seed % std::size(kKinds)];
     const WireModel model = make_model(tree, kind);
     std::vector<std::string>& expected = undisturbed[{tree, kind}];
     if (expected.empty()) {
@@ -210,19 +210,42 @@ INSTANTIATE_TEST_SUITE_P(Parts, RemoteScenarios, ::testing::Range(std::uint64_t{
 
 TEST(RemoteSimulation, OneRequestABranchAndOnlyWhatChildrenNeed) {
   for (std::uint64_t seed = 0; seed < 100; ++seed) {
-    const WireModel model = make_model(seed, RemoteKind::kVllm);
+    const WireModel model = make_model(seed, {RemoteKind::kVllm});
     SimulatedNetwork network(model, quiet(1));
     const auto search = make_search(make_options(seed), {1, 2, 3});
     const Decoded result = run(model, network, {search});
-    const Account account = search->outcome().account;
-    // Greedily, every stream goes on for the most probable child.
-    EXPECT_LE(result.traffic.requests, account.branches) << "seed " << seed;
+    const auto& segments = search->tree().segments();
+    const auto children = std::count_if(segments.begin(), segments.end(),
+                                        [](const Segment& segment) { return segment.parent != kNoSegment; });
+    EXPECT_LE(result.traffic.requests, children + 1) << "seed " << seed;
     EXPECT_EQ(result.traffic.retries, 0);
   }
 }
 
+// A server that tells decision tokens sends no more than the children's log-probabilities, and the tree is exact: three
+// of ten candidates would leave most steps undecided.
+TEST(RemoteSimulation, ServersThatTellDecisionsNeedFewCandidates) {
+  std::int64_t split = 0;
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    const WireModel model = make_model(seed, {RemoteKind::kVllm, true});
+    SimulatedNetwork network(model, quiet(1));
+    const auto search = make_search(make_options(seed), {1, 2, 3});
+    const Decoded result = run(model, network, {search});
+    EXPECT_LE(network.most_candidates(), 3);
+    const Account account = search->outcome().account;
+    EXPECT_EQ(account.undecided, 0) << "seed " << seed;
+    split += account.branch_events;
+    const auto& segments = search->tree().segments();
+    const auto children = std::count_if(segments.begin(), segments.end(),
+                                        [](const Segment& segment) { return segment.parent != kNoSegment; });
+    // One for each decision token, also where nothing can branch; and what was open when the tree froze meets one more.
+    EXPECT_LE(result.traffic.requests, children + 1 + account.capped_decisions + account.peak_live) << "seed " << seed;
+  }
+  EXPECT_GT(split, 50);
+}
+
 TEST(RemoteSimulation, LogProbabilitiesAreAskedForOnlyWhileTheyMatter) {
-  const WireModel model = make_model(3, RemoteKind::kVllm);
+  const WireModel model = make_model(3, {RemoteKind::kVllm});
   {
     SimulatedNetwork network(model, quiet(1));
     run(model, network, {make_search(make_options(3, "self-consistency"), {1, 2, 3})});
@@ -231,7 +254,7 @@ TEST(RemoteSimulation, LogProbabilitiesAreAskedForOnlyWhileTheyMatter) {
   }
   int without = 0;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
-    const WireModel other = make_model(seed, RemoteKind::kVllm);
+    const WireModel other = make_model(seed, {RemoteKind::kVllm});
     SimulatedNetwork network(other, quiet(1));
     SearchOptions options = make_options(seed);
     options.method.branch.freeze = Freeze::kPermanent;
@@ -244,7 +267,7 @@ TEST(RemoteSimulation, LogProbabilitiesAreAskedForOnlyWhileTheyMatter) {
 }
 
 TEST(RemoteSimulation, BranchesOfAQuestionStayTogetherAndQuestionsSpread) {
-  const WireModel model = make_model(5, RemoteKind::kVllm);
+  const WireModel model = make_model(5, {RemoteKind::kVllm});
   SimulatedNetwork network(model, quiet(4));
   std::vector<std::shared_ptr<Search>> searches;
   for (Token first = 1; first <= 4; ++first) searches.push_back(make_search(make_options(5), {first, 2, 3}));
@@ -253,11 +276,11 @@ TEST(RemoteSimulation, BranchesOfAQuestionStayTogetherAndQuestionsSpread) {
 }
 
 TEST(RemoteSimulation, AnEndpointThatRefusesTheRequestFailsTheSearchAtOnce) {
-  const WireModel model = make_model(5, RemoteKind::kVllm);
+  const WireModel model = make_model(5, {RemoteKind::kVllm});
   NetworkOptions options = quiet(1);
   options.endpoints[0].outages.emplace_back(0.0, 1e9);
   SimulatedNetwork network(model, options);
-  const std::unique_ptr<Protocol> protocol = protocol_for(model.kind);
+  const std::unique_ptr<Protocol> protocol = protocol_for(model);
   NoPieces pieces;
   RemoteEngine engine(engine_options(network, model.n_vocab), *protocol, pieces, network.transport(), network.clock());
   Scheduler scheduler(engine);
@@ -273,11 +296,11 @@ TEST(RemoteSimulation, AnEndpointThatRefusesTheRequestFailsTheSearchAtOnce) {
 }
 
 TEST(RemoteSimulation, AStragglerIsWaitedForAsLongAsTheUserSays) {
-  const WireModel model = make_model(5, RemoteKind::kVllm);
+  const WireModel model = make_model(5, {RemoteKind::kVllm});
   NetworkOptions slow = quiet(1);
   slow.endpoints[0].latency = 1.5;
   SimulatedNetwork network(model, slow);
-  const std::unique_ptr<Protocol> protocol = protocol_for(model.kind);
+  const std::unique_ptr<Protocol> protocol = protocol_for(model);
   NoPieces pieces;
   RemoteEngineOptions options = engine_options(network, model.n_vocab);
   options.patience = 1;
@@ -293,10 +316,41 @@ TEST(RemoteSimulation, AStragglerIsWaitedForAsLongAsTheUserSays) {
   EXPECT_EQ(engine.traffic().given_up, 1);
 }
 
+// An engine that has had many branches holds no more than one that had few. DTS_BRANCHES: how many.
+TEST(RemoteSimulation, ManyBranchesLeaveNothingBehind) {
+  const char* asked = std::getenv("DTS_BRANCHES");
+  const std::int64_t branches = asked != nullptr ? std::atoll(asked) : 1000;
+  const WireModel model = make_model(2, {RemoteKind::kVllm});
+  NetworkOptions shaky = quiet(3);
+  shaky.fault_share = 0.1;
+  shaky.most_faults = 1 << 30;
+  SimulatedNetwork network(model, shaky);
+  const auto protocol = protocol_for(model);
+  NoPieces pieces;
+  RemoteEngine engine(engine_options(network, model.n_vocab), *protocol, pieces, network.transport(), network.clock());
+  const auto decode_until = [&](std::int64_t requests) {
+    for (std::uint64_t seed = 0; engine.traffic().requests < requests; ++seed) {
+      Scheduler scheduler(engine);
+      Job job;
+      job.search = make_search(make_options(seed), {1, 2, 3});
+      scheduler.submit(std::move(job));
+      scheduler.run();
+    }
+    EXPECT_EQ(network.open_calls(), 0);
+    network.settle();
+    return mallinfo2().uordblks;  // bytes in use; 0 where a sanitizer has its own heap
+  };
+  const std::size_t few = decode_until(branches / 4);
+  const std::size_t many = decode_until(branches);
+  EXPECT_LE(many, few + (64U << 10U));
+  std::printf("%lld requests: %zu KiB in use after a quarter of them, %zu KiB after all\n",
+              static_cast<long long>(engine.traffic().requests), few >> 10U, many >> 10U);
+}
+
 TEST(RemoteSimulation, AnInterruptedStepLeavesEverythingAsItWas) {
-  const WireModel model = make_model(7, RemoteKind::kVllm);
+  const WireModel model = make_model(7, {RemoteKind::kVllm});
   SimulatedNetwork network(model, quiet(1));
-  const std::unique_ptr<Protocol> protocol = protocol_for(model.kind);
+  const std::unique_ptr<Protocol> protocol = protocol_for(model);
   NoPieces pieces;
   RemoteEngine engine(engine_options(network, model.n_vocab), *protocol, pieces, network.transport(), network.clock());
   const BranchId branch = engine.open();

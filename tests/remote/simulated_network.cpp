@@ -31,7 +31,11 @@ struct NetworkClock final : Clock {
 }  // namespace
 
 SimulatedNetwork::SimulatedNetwork(const WireModel& model, NetworkOptions options)
-    : model_(model), options_(std::move(options)), requests_at_(options_.endpoints.size()) {
+    : model_(model),
+      options_(std::move(options)),
+      requests_at_(options_.endpoints.size()),
+      open_at_(options_.endpoints.size()) {
+  for (const SimulatedEndpoint& endpoint : options_.endpoints) caches_.emplace_back(endpoint.cache_blocks);
   for (std::size_t i = 0; i < options_.endpoints.size(); ++i) {
     for (const auto& [from, to] : options_.endpoints[i].outages) {
       at(from, [this, i] {
@@ -79,22 +83,39 @@ CallId SimulatedNetwork::start(const OutgoingRequest& request, CallListener& lis
   ++requests_;
   ++requests_at_[call->endpoint];
   with_logprobs_ += call->answer->asks_logprobs() ? 1 : 0;
+  most_candidates_ = std::max(most_candidates_, call->answer->candidates());
   if (faults_ < options_.most_faults && unit() < options_.fault_share) {
     call->fault = static_cast<Fault>(1 + static_cast<int>(unit() * 11));
     call->fault_at = static_cast<int>(unit() * 6);
   }
   const SimulatedEndpoint& endpoint = options_.endpoints[call->endpoint];
-  const double arrives = now_ + delayed(endpoint.latency);
+  const std::size_t cached = caches_[call->endpoint].find(call->answer->tokens());
+  const std::size_t computed = call->answer->tokens().size() - cached;
+  prefix_tokens_ += static_cast<std::int64_t>(call->answer->tokens().size());
+  cached_tokens_ += static_cast<std::int64_t>(cached);
+  caches_[call->endpoint].keep(call->answer->tokens());
+  ++open_at_[call->endpoint];
+  const double arrives = now_ + delayed(endpoint.latency) + endpoint.per_prompt_token * static_cast<double>(computed);
   calls_.emplace(id, call);
   at(arrives, [this, id] { deliver(id); });
   return id;
+}
+
+bool SimulatedNetwork::close(CallId id) {
+  const auto found = calls_.find(id);
+  if (found == calls_.end()) return false;
+  const Call& call = *found->second;
+  --open_at_[call.endpoint];
+  caches_[call.endpoint].keep(call.answer->tokens());
+  calls_.erase(found);
+  return true;
 }
 
 void SimulatedNetwork::fail(CallId id, const CallFailure& failure) {
   const auto found = calls_.find(id);
   if (found == calls_.end()) return;
   CallListener& listener = *found->second->listener;
-  calls_.erase(found);
+  close(id);
   listener.failed(failure);
 }
 
@@ -132,7 +153,7 @@ void SimulatedNetwork::deliver(CallId id) {
   std::optional<std::string> piece = call->answer->next();
   if (!piece) {
     if (!call->held.empty()) send(id, std::exchange(call->held, {}));
-    if (calls_.erase(id) > 0) call->listener->done();
+    if (close(id)) call->listener->done();
     return;
   }
   ++call->piece;
@@ -158,7 +179,7 @@ void SimulatedNetwork::deliver(CallId id) {
           piece->replace(number, 3, "NaN");
         break;
       case Fault::kEarlyEnd:
-        calls_.erase(id);
+        close(id);
         return call->listener->done();
       case Fault::kErrorEvent:
         piece = "data: {\"error\":{\"message\":\"engine died\",\"code\":500}}\n\n";
@@ -170,7 +191,9 @@ void SimulatedNetwork::deliver(CallId id) {
     *piece += std::exchange(call->held, {});
   }
   if (!piece->empty()) send(id, *piece);
-  at(now_ + delayed(options_.endpoints[call->endpoint].per_token), [this, id] { deliver(id); });
+  const SimulatedEndpoint& endpoint = options_.endpoints[call->endpoint];
+  const double interval = endpoint.per_token + endpoint.per_stream * (open_at_[call->endpoint] - 1);
+  at(now_ + delayed(interval), [this, id] { deliver(id); });
 }
 
 void SimulatedNetwork::poll(double seconds) {

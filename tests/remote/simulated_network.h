@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/remote/transport.h"
+#include "remote/prefix_blocks.h"
 #include "remote/wire_server.h"
 
 namespace dts {
@@ -33,6 +34,9 @@ enum class Fault {
 struct SimulatedEndpoint {
   double latency = 0.01;                           // seconds
   double per_token = 0.01;                         // seconds
+  double per_stream = 0;                           // seconds more a token for each stream that is open beside it
+  double per_prompt_token = 0;                     // seconds for each that the prefix cache does not have
+  std::size_t cache_blocks = 0;                    // of the prefix cache; 0: there is none
   std::vector<std::pair<double, double>> outages;  // [from, to): refuses, and what was open is cut
 };
 
@@ -53,16 +57,24 @@ class SimulatedNetwork {
   std::unique_ptr<remote::Clock> clock();
   std::vector<std::string> urls() const;
 
+  // Forgets what would still happen to requests that are over.
+  void settle() {
+    if (calls_.empty()) events_.clear();
+  }
   double now() const { return now_; }
   int open_calls() const { return static_cast<int>(calls_.size()); }
   int faults() const { return faults_; }
   // Requests that brought log-probabilities, and all.
   int with_logprobs() const { return with_logprobs_; }
+  int most_candidates() const { return most_candidates_; }  // that a request asked for
   int requests() const { return requests_; }
   const std::vector<int>& requests_at() const { return requests_at_; }  // [endpoints]
+  // Tokens of the requests' prefixes, and those that the endpoints' caches had.
+  std::int64_t prefix_tokens() const { return prefix_tokens_; }
+  std::int64_t cached_tokens() const { return cached_tokens_; }
 
   remote::CallId start(const remote::OutgoingRequest& request, remote::CallListener& listener);
-  void cancel(remote::CallId id) { calls_.erase(id); }
+  void cancel(remote::CallId id) { close(id); }
   void poll(double seconds);
 
  private:
@@ -77,6 +89,7 @@ class SimulatedNetwork {
     double busy_until = 0;
   };
 
+  bool close(remote::CallId id);  // false: it is not open
   double unit();
   double delayed(double seconds);
   void at(double time, std::function<void()> action);
@@ -95,8 +108,13 @@ class SimulatedNetwork {
   remote::CallId next_call_ = 1;
   int faults_ = 0;
   int with_logprobs_ = 0;
+  int most_candidates_ = 0;
   int requests_ = 0;
   std::vector<int> requests_at_;
+  std::vector<int> open_at_;          // [endpoints]
+  std::vector<PrefixBlocks> caches_;  // [endpoints]
+  std::int64_t prefix_tokens_ = 0;
+  std::int64_t cached_tokens_ = 0;
 };
 
 }  // namespace dts

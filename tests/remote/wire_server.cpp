@@ -6,6 +6,8 @@
 #include <numeric>
 #include <stdexcept>
 
+#include "oracle/distribution_oracle.h"
+
 namespace dts {
 
 using nlohmann::json;
@@ -34,10 +36,34 @@ WireAnswer::WireAnswer(const WireModel& model, std::string_view body) : model_(m
       if (!request.at("return_token_ids")) throw std::runtime_error("return_token_ids");
       if (top_n_ > 0 && !request.at("return_tokens_as_token_ids")) throw std::runtime_error("token ids");
       if (request.contains("prompt_logprobs")) throw std::runtime_error("prompt_logprobs");
+      stream_ = request.value("stream", false);
+      if (!model.decision_token) break;  // xargs of nobody's are not looked at
+      decisions_ = request.value("vllm_xargs", json());
+      if (!decisions_.is_null() && decisions_.at("dts_version") != 1) throw std::runtime_error("dts_version");
+      if (decisions_.contains("dts_tau_v") && request.at("stop_token_ids") != json{*model.decision_token}) {
+        throw std::runtime_error("stop_token_ids");
+      }
   }
   prefix_ = tokens_.size();
   if (prefix_ == 0) throw std::runtime_error("no prompt");
   most_ = std::min(most_, model.context_length - static_cast<int>(prefix_));
+}
+
+std::optional<Token> WireAnswer::forced() const {
+  if (decisions_.is_null()) return std::nullopt;
+  if (decisions_.contains("dts_probe")) return *model_.decision_token - (decisions_["dts_probe"] == 2 ? 1 : 0);
+  if (tokens_.size() - prefix_ < decisions_.at("dts_skip").get<std::size_t>()) return std::nullopt;
+  PredictionSpec spec;
+  spec.stat_temperature = decisions_.at("dts_stat_temp");
+  const Prediction truth = predict_oracle(logits_, spec, 0);
+  BranchRule rule;
+  rule.tau_v = decisions_.at("dts_tau_v");
+  rule.tau_h = decisions_.at("dts_tau_h");
+  const std::string criterion = decisions_.at("dts_criterion");
+  if (criterion == "high-entropy") rule.criterion = Criterion::kHighEntropy;
+  if (criterion == "either") rule.criterion = Criterion::kEither;
+  const bool decision = rule.is_decision(static_cast<double>(truth.entropy), static_cast<double>(truth.varentropy));
+  return decision ? model_.decision_token : std::nullopt;
 }
 
 std::optional<std::string> WireAnswer::next() {
@@ -61,12 +87,16 @@ std::optional<std::string> WireAnswer::next() {
     }
     std::stable_sort(top_.begin(), top_.end(),
                      [](const Candidate& a, const Candidate& b) { return a.logprob > b.logprob; });
-    logprobs_.push_back(top_.front().logprob);
-    tokens_.push_back(top_.front().token);
+    const std::optional<Token> forced_token = forced();
+    const Candidate drawn_here = forced_token ? Candidate{*forced_token, -40} : top_.front();
+    logprobs_.push_back(drawn_here.logprob);
+    tokens_.push_back(drawn_here.token);
     top_.resize(std::min(top_.size(), static_cast<std::size_t>(top_n_)));
+    if (forced_token && top_n_ > 0) top_.push_back(drawn_here);  // one more: what was drawn is always told
     tops_.push_back(top_);
     const auto drawn = static_cast<int>(tokens_.size() - prefix_);
-    ended_ = tokens_.back() == model_.end_token || drawn >= most_;
+    const bool stopped = tokens_.back() == model_.end_token || tokens_.back() == model_.decision_token;
+    ended_ = stopped || drawn >= most_;
     switch (model_.kind) {
       case RemoteKind::kSglang:
         pieces = sglang(ended_);
@@ -99,6 +129,12 @@ std::string WireAnswer::vllm(bool last) {
                           {"top_logprobs", {top}}};
   }
   if (last) choice["finish_reason"] = tokens_.back() == model_.end_token ? "stop" : "length";
+  if (last && tokens_.back() == model_.decision_token) {
+    choice["finish_reason"] = "stop";
+    choice["stop_reason"] = *model_.decision_token;
+  }
+  if (!stream_)
+    choice["token_ids"] = std::vector<Token>(tokens_.begin() + static_cast<std::ptrdiff_t>(prefix_), tokens_.end());
   const json event = {
       {"id", "cmpl-1"},
       {"object", "text_completion"},
@@ -106,6 +142,10 @@ std::string WireAnswer::vllm(bool last) {
       {"model", "m"},
       {"choices", {choice}},
       {"usage", {{"prompt_tokens", prefix_}, {"total_tokens", tokens_.size()}, {"completion_tokens", drawn}}}};
+  if (!stream_) {
+    closed_ = last;
+    return event.dump();
+  }
   return "data: " + event.dump() + "\n\n";
 }
 
@@ -192,7 +232,22 @@ std::string WireAnswer::end() {
   return "data: " + event.dump() + "\n\n";
 }
 
-std::unique_ptr<remote::Protocol> protocol_for(RemoteKind kind) {
+namespace {
+
+// Asks the server that exists only in the program.
+struct WireAsker final : remote::Asker {
+  explicit WireAsker(const WireModel& of) : model(of) {}
+  json ask(const remote::ServerCall& call) const override {
+    const std::string body = call.body.is_null() ? std::string() : call.body.dump();
+    if (const auto fact = wire_fact(model, call.path, body)) return json::parse(*fact);
+    return json::parse(WireAnswer(model, body).next().value());
+  }
+  int servers() const override { return 1; }
+  json ask_one(int, const remote::ServerCall& call) const override { return ask(call); }
+  const WireModel& model;
+};
+
+std::unique_ptr<remote::Protocol> make_protocol(RemoteKind kind) {
   switch (kind) {
     case RemoteKind::kSglang:
       return remote::make_sglang_protocol("m");
@@ -201,6 +256,14 @@ std::unique_ptr<remote::Protocol> protocol_for(RemoteKind kind) {
     default:
       return remote::make_vllm_protocol("m");
   }
+}
+
+}  // namespace
+
+std::unique_ptr<remote::Protocol> protocol_for(const WireModel& model) {
+  auto protocol = make_protocol(model.kind);
+  protocol->find_decisions(WireAsker(model));
+  return protocol;
 }
 
 std::optional<std::string> wire_fact(const WireModel& model, std::string_view path, std::string_view body) {

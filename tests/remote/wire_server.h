@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -21,6 +22,8 @@ struct WireModel {
   Token end_token = 0;
   int context_length = 4096;
   bool incremental = false;  // SGLang: lists of the new tokens only
+  // vLLM with the logits processor of python/dts_vllm: what it forces to end a request at a decision token.
+  std::optional<Token> decision_token = {};
 };
 
 // The pieces of one answer, in order.
@@ -31,7 +34,8 @@ class WireAnswer {
 
   std::optional<std::string> next();  // none: it is complete
   bool asks_logprobs() const { return top_n_ > 0; }
-  std::size_t prefix_length() const { return prefix_; }
+  int candidates() const { return top_n_; }
+  const std::vector<Token>& tokens() const { return tokens_; }  // prefix and all that was drawn
 
  private:
   std::string vllm(bool last);
@@ -39,7 +43,11 @@ class WireAnswer {
   std::string llama_server(bool last);
   std::string end();
 
+  // vLLM: what the processor makes of this position; none: the model draws.
+  std::optional<Token> forced() const;
+
   const WireModel& model_;
+  nlohmann::json decisions_;  // vllm_xargs, where there is a processor
   std::vector<Token> tokens_;
   std::size_t prefix_ = 0;
   int most_ = 0;
@@ -53,7 +61,8 @@ class WireAnswer {
   std::vector<float> logprobs_;
 };
 
-std::unique_ptr<remote::Protocol> protocol_for(RemoteKind kind);
+// Its facts are asked for and known.
+std::unique_ptr<remote::Protocol> protocol_for(const WireModel& model);
 // The rest of such a server: models, tokenizer. None for an unknown path.
 std::optional<std::string> wire_fact(const WireModel& model, std::string_view path, std::string_view body);
 

@@ -104,12 +104,26 @@ ServerModel first_model(const Asker& server, const std::string& name) {
     if (!name.empty() && id != name) continue;
     ServerModel model;
     model.name = id;
+    model.owner = text_in(member(entry, "owned_by")).substr(0, 100);
     const std::int64_t context = count_in(member(entry, "max_model_len"), 0);
     model.context_length = static_cast<int>(std::clamp<std::int64_t>(context, 0, 1 << 28));
     return model;
   }
   if (names.empty()) throw Error("the server has no model: /v1/models is empty");
   throw out_of_range("served_model", name, "one that the server has: " + names);
+}
+
+void check_owner(std::string_view kind, std::string_view owner) {
+  struct Known {
+    std::string_view owner;
+    std::string_view engine;
+  };
+  constexpr Known kKnown[] = {{"vllm", "vllm"}, {"sglang", "sglang"}, {"llamacpp", "llama-server"}, {"dts", "openai"}};
+  for (const Known& known : kKnown) {
+    if (owner != known.owner || kind == known.engine) continue;
+    throw usage_error(fmt::format("{} is {}, but the server says that it is {}: {} goes with it", option_name("engine"),
+                                  kind, owner == "dts" ? "dts serve" : known.engine, known.engine));
+  }
 }
 
 bool opens_thinking(std::string_view prompt) {

@@ -22,8 +22,13 @@ class HttpAsker final : public Asker {
  public:
   HttpAsker(AskerOptions options, std::unique_ptr<Transport> transport, std::unique_ptr<Clock> clock);
   nlohmann::json ask(const ServerCall& call) const override;
+  int servers() const override { return static_cast<int>(options_.urls.size()); }
+  nlohmann::json ask_one(int server, const ServerCall& call) const override;
 
  private:
+  // `failure`: empty when the answer is one.
+  nlohmann::json try_one(std::size_t at, const ServerCall& call, CallFailure& failure) const;
+
   AskerOptions options_;
   mutable std::mutex mutex_;
   std::unique_ptr<Transport> transport_;

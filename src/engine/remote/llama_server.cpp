@@ -2,10 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
+#include <limits>
 
 #include "dts/error.h"
 #include "engine/remote/answer_json.h"
+#include "engine/remote/json_cursor.h"
 #include "engine/remote/server_protocol.h"
 
 namespace dts::remote {
@@ -20,6 +23,7 @@ class LlamaServerReader final : public AnswerReader {
 
   void read(std::string_view data, std::vector<DrawnToken>& out) override {
     if (data == "[DONE]" || missing_ > 0) return;
+    if (!whole_ && read_quickly(data, out)) return;
     const json event = parse_event(data);
     if (whole_) return read_whole(event, out);
     const json& tokens = member(event, "tokens");
@@ -49,6 +53,115 @@ class LlamaServerReader final : public AnswerReader {
   }
 
  private:
+  // The event of one more token, as nearly all are. False: it is something else, and nothing has changed.
+  bool read_quickly(std::string_view data, std::vector<DrawnToken>& out) {
+    JsonCursor cursor(data);
+    DrawnToken drawn;
+    std::int64_t predicted = -1;
+    int seen = 0;
+    std::string_view key;
+    cursor.open('{');
+    for (bool first = true; cursor.member(first, key); first = false) {
+      if (key == "tokens") {
+        cursor.open('[');
+        cursor.item(true);
+        drawn.token = quick_token(cursor);
+        if (cursor.item(false)) return false;
+        ++seen;
+      } else if (key == "tokens_predicted") {
+        predicted = cursor.integer();
+      } else if (key == "stop") {
+        if (!cursor.word("false")) return false;
+        ++seen;
+      } else if (key == "completion_probabilities" && top_n_ > 0) {
+        cursor.open('[');
+        cursor.item(true);
+        read_candidates(cursor, drawn);
+        if (cursor.item(false)) return false;
+        ++seen;
+      } else {
+        if (key == "error") return false;
+        cursor.skip_scalar();  // a list or an object fails
+      }
+    }
+    const bool usual = cursor.finished() && seen == (top_n_ > 0 ? 3 : 2) && predicted == count_ + 1;
+    if (!usual) return false;
+    if (top_n_ > 0) {
+      for (const Piece& piece : pieces_read_) pieces_.learn(piece.token, {piece.bytes.data(), piece.size});
+      finish_logprobs(drawn);
+    }
+    last_ = drawn.token;
+    seen_any_ = true;
+    ++count_;
+    out.push_back(std::move(drawn));
+    return true;
+  }
+
+  static Token quick_token(JsonCursor& cursor) {
+    const std::int64_t token = cursor.integer();
+    if (token < 0 || token > std::numeric_limits<Token>::max()) cursor.fail();
+    return static_cast<Token>(token);
+  }
+
+  void read_candidates(JsonCursor& cursor, DrawnToken& drawn) {
+    pieces_read_.clear();
+    std::int64_t own = -1;
+    std::string_view key;
+    cursor.open('{');
+    for (bool first = true; cursor.member(first, key); first = false) {
+      if (key == "id") {
+        own = cursor.integer();
+      } else if (key == "bytes") {
+        read_bytes(cursor, nullptr);
+      } else if (key == "top_logprobs") {
+        if (!drawn.top.empty()) cursor.fail();  // twice
+        drawn.top.reserve(static_cast<std::size_t>(top_n_ < 64 ? top_n_ : 64));
+        cursor.open('[');
+        for (bool head = true; cursor.item(head); head = false) read_candidate(cursor, drawn);
+      } else {
+        cursor.skip_scalar();
+      }
+    }
+    if (own != drawn.token) cursor.fail();  // also when the token comes later in the event
+  }
+
+  struct Piece {
+    Token token = 0;
+    std::array<char, 64> bytes = {};
+    std::size_t size = 0;
+  };
+
+  void read_candidate(JsonCursor& cursor, DrawnToken& drawn) {
+    Piece& piece = pieces_read_.emplace_back();
+    double logprob = 1;
+    std::string_view key;
+    cursor.open('{');
+    for (bool first = true; cursor.member(first, key); first = false) {
+      if (key == "id") {
+        piece.token = quick_token(cursor);
+      } else if (key == "logprob") {
+        logprob = cursor.number();
+      } else if (key == "bytes") {
+        read_bytes(cursor, &piece);
+      } else {
+        cursor.skip_scalar();
+      }
+    }
+    if (!(logprob <= 0 && logprob >= -1e4)) cursor.fail();
+    drawn.top.push_back({piece.token, static_cast<float>(logprob)});
+  }
+
+  static void read_bytes(JsonCursor& cursor, Piece* piece) {
+    if (piece != nullptr && piece->size > 0) cursor.fail();  // twice
+    cursor.open('[');
+    for (bool first = true; cursor.item(first); first = false) {
+      const std::int64_t byte = cursor.integer();
+      if (piece == nullptr) continue;
+      if (piece->size == piece->bytes.size() || byte < 0 || byte > 255) return cursor.fail();
+      piece->bytes[piece->size++] = static_cast<char>(byte);
+    }
+  }
+
   // All tokens, those inside a character too. Those have no log-probabilities, and then it is not said whose the others
   // are: none are read.
   void read_whole(const json& event, std::vector<DrawnToken>& out) {
@@ -75,6 +188,10 @@ class LlamaServerReader final : public AnswerReader {
       drawn.top.push_back({token_in(member(candidate, "id")), logprob_in(member(candidate, "logprob"))});
       pieces_.learn(drawn.top.back().token, bytes_in(member(candidate, "bytes")));
     }
+    finish_logprobs(drawn);
+  }
+
+  static void finish_logprobs(DrawnToken& drawn) {
     finish_token(drawn, /*ranked=*/true);
     // The server says 0 of a token that is not among the candidates: it is no more probable than the last of them.
     if (std::isnan(drawn.logprob) && !drawn.top.empty()) drawn.logprob = drawn.top.back().logprob;
@@ -99,6 +216,7 @@ class LlamaServerReader final : public AnswerReader {
   std::int64_t count_ = 0;  // tokens read
   Token last_ = 0;
   bool seen_any_ = false;
+  std::vector<Piece> pieces_read_;  // scratch
 };
 
 class LlamaServer final : public Protocol {
@@ -127,13 +245,15 @@ class LlamaServer final : public Protocol {
   }
 
   ServerModel model(const Asker& server) const override {
-    const json props = server.ask({"/props", false});
     const json models = server.ask({"/v1/models", false});
     ServerModel model;
     const json& data = member(models, "data");
     const json& first = data.is_array() && !data.empty() ? data[0] : member(models, "data");
     const json& meta = member(first, "meta");
     model.name = text_in(member(first, "id"));
+    model.owner = text_in(member(first, "owned_by")).substr(0, 100);
+    check_owner(kind(), model.owner);
+    const json props = server.ask({"/props", false});
     model.n_vocab = static_cast<int>(std::clamp<std::int64_t>(count_in(member(meta, "n_vocab"), 0), 0, 1 << 24));
     model.parameters = count_in(member(meta, "n_params"), 0);
     model.size_bytes = count_in(member(meta, "size"), 0);

@@ -16,6 +16,7 @@ namespace dts::remote {
 namespace {
 
 constexpr float kUnknown = std::numeric_limits<float>::quiet_NaN();
+constexpr double kNever = std::numeric_limits<double>::infinity();
 constexpr double kSlice = 0.05;  // seconds until the interruption is looked at again
 
 // What is taken of an interval, and how far its ends are from it, rounded away.
@@ -39,7 +40,7 @@ RemoteEngine::RemoteEngine(RemoteEngineOptions options, const Protocol& protocol
       transport_(std::move(transport)),
       clock_(std::move(clock)),
       fleet_(options_.urls, *clock_, options_.fleet),
-      context_{protocol, *transport_, *clock_, fleet_, pieces, options_.stream, {}} {
+      context_{protocol, *transport_, *clock_, fleet_, pieces, options_.stream, {}, {}} {
   const bool whole = options_.n_vocab > 0 && options_.candidates >= options_.n_vocab;
   info_.name = options_.model_name;
   info_.kind = protocol.kind();
@@ -51,6 +52,7 @@ RemoteEngine::RemoteEngine(RemoteEngineOptions options, const Protocol& protocol
                         .exact_statistics = whole,
                         .batch_invariant = false,
                         .mixes_prompts = true,
+                        .steps_apart = true,
                         .max_top_k = options_.candidates};
 }
 
@@ -76,95 +78,178 @@ BranchId RemoteEngine::open() {
   return add(std::move(branch));
 }
 
-BranchId RemoteEngine::fork(BranchId parent) { return add(Branch(find(parent))); }
+BranchId RemoteEngine::fork(BranchId parent) {
+  Branch& from = find(parent);
+  from.question->children += from.split ? 1 : 2;  // the first fork makes two of one
+  from.split = true;
+  Branch child = from;
+  child.split = false;
+  return add(std::move(child));
+}
 
 void RemoteEngine::release(BranchId branch) {
   find(branch);
   branches_.erase(branch);
-  drop_streams();
-}
-
-void RemoteEngine::drop_streams() {
-  std::erase_if(streams_, [](const auto& stream) { return stream.use_count() == 1; });
 }
 
 bool RemoteEngine::goes_on(const Branch& branch, const Feed& feed) const {
   const TokenStream* stream = branch.stream.get();
   if (stream == nullptr || feed.tokens.size() != 1) return false;
-  if (std::find(claimed_.begin(), claimed_.end(), stream) != claimed_.end()) return false;  // a sibling's
+  if (stream->claimed(step_)) return false;  // a sibling's
   const std::size_t here = branch.tokens.size();
-  // Opened for this very feed by a step that was interrupted.
+  // Opened for this very feed by a step that left it out.
   if (stream->first() == here + 1) return stream->last_of_prefix() == feed.tokens.front();
   return stream->has(here) && stream->at(here).token == feed.tokens.front();
+}
+
+StreamSpec RemoteEngine::stream_spec(const Feed& feed, std::size_t prefix) const {
+  const PredictionSpec& spec = *feed.spec;
+  const int longest = spec.most_tokens > 0 ? std::min(spec.most_tokens, info_.context_length) : info_.context_length;
+  StreamSpec stream;
+  stream.sampling = spec.sampling;
+  stream.most_tokens = std::max(1, longest - static_cast<int>(prefix));
+  stream.seed = static_cast<std::uint32_t>(feed.draw);
+  if (!spec.statistics) return stream;
+  stream.top_n = options_.candidates;
+  if (spec.decides != nullptr && context_.protocol.tells_decisions()) {
+    stream.watch = {.rule = *spec.decides, .stat_temperature = static_cast<double>(spec.stat_temperature)};
+    stream.top_n = std::min(spec.top_k, options_.candidates);  // children, and nothing to bound
+  }
+  return stream;
 }
 
 void RemoteEngine::assign_stream(Branch& branch, const Feed& feed) {
   if (!goes_on(branch, feed)) {
     std::vector<Token> prefix = branch.tokens;
     prefix.insert(prefix.end(), feed.tokens.begin(), feed.tokens.end());
-    const int longest =
-        feed.spec->most_tokens > 0 ? std::min(feed.spec->most_tokens, info_.context_length) : info_.context_length;
-    const int room = longest - static_cast<int>(prefix.size());
-    branch.stream = std::make_shared<TokenStream>(context_, branch.question, std::move(prefix), feed.spec->sampling,
-                                                  feed.spec->statistics ? options_.candidates : 0, std::max(1, room),
-                                                  static_cast<std::uint32_t>(feed.draw));
-    streams_.push_back(branch.stream);
+    StreamSpec spec = stream_spec(feed, prefix.size());
+    branch.stream =
+        std::shared_ptr<TokenStream>(new TokenStream(context_, branch.question, std::move(prefix), std::move(spec)));
   }
-  claimed_.push_back(branch.stream.get());
+  branch.stream->claim(step_);
+  branch.split = false;
+}
+
+void RemoteEngine::assign_streams(std::span<const Feed> feeds) {
+  // First those that go on, so that no sibling takes their stream.
+  std::vector<bool> assigned(feeds.size());
+  for (std::size_t i = 0; i < feeds.size(); ++i) {
+    if (feeds[i].spec == nullptr || !goes_on(*rows_[i].branch, feeds[i])) continue;
+    assign_stream(*rows_[i].branch, feeds[i]);
+    assigned[i] = true;
+  }
+  for (std::size_t i = 0; i < feeds.size(); ++i) {
+    if (feeds[i].spec != nullptr && !assigned[i]) assign_stream(*rows_[i].branch, feeds[i]);
+  }
+  for (std::size_t i = 0; i < feeds.size(); ++i) {
+    if (feeds[i].spec != nullptr && !feeds[i].spec->statistics) forgo_statistics(*rows_[i].branch);
+  }
+}
+
+void RemoteEngine::forgo_statistics(Branch& branch) {
+  if (!branch.stream->has_statistics()) return;
+  const SharedPrompt& question = *branch.question;
+  branch.stream->forgo_statistics(/*at_once=*/question.requests <= question.children);
+}
+
+void RemoteEngine::collect_groups(std::span<const Feed> feeds) {
+  groups_.clear();
+  for (std::size_t i = 0; i < feeds.size(); ++i) {
+    if (feeds[i].spec == nullptr) continue;
+    if (groups_.empty() || groups_.back().end != i || feeds[i - 1].spec != feeds[i].spec) groups_.push_back({i, i, i});
+    groups_.back().end = i + 1;
+  }
 }
 
 void RemoteEngine::step(std::span<const Feed> feeds, std::span<Prediction> out) {
   const double start = clock_->now();
+  ++step_;
   rows_.assign(feeds.size(), {});
-  claimed_.clear();
   for (std::size_t i = 0; i < feeds.size(); ++i) {
-    const Feed& feed = feeds[i];
     Row& row = rows_[i];
-    row.branch = &find(feed.branch);
-    row.position = row.branch->tokens.size() + feed.tokens.size();
-    row.waits = feed.spec != nullptr;
+    row.branch = &find(feeds[i].branch);
+    row.position = row.branch->tokens.size() + feeds[i].tokens.size();
+    if (row.branch->waits_since < 0) row.branch->waits_since = start;
   }
-  // First those that go on, so that a sibling's new stream does not take a place that is not needed.
-  for (std::size_t i = 0; i < feeds.size(); ++i) {
-    if (rows_[i].waits && goes_on(*rows_[i].branch, feeds[i])) {
-      assign_stream(*rows_[i].branch, feeds[i]);
-      rows_[i].waits = false;
-    }
-  }
-  for (std::size_t i = 0; i < feeds.size(); ++i) {
-    if (rows_[i].waits) assign_stream(*rows_[i].branch, feeds[i]);
-    rows_[i].waits = feeds[i].spec != nullptr;
-  }
-  drop_streams();
+  assign_streams(feeds);
+  collect_groups(feeds);
   wait();
   const double waited = clock_->now();
   times_.model += waited - start;
 
+  const auto feed = [&](std::size_t i) {
+    Branch& branch = *rows_[i].branch;
+    branch.tokens.insert(branch.tokens.end(), feeds[i].tokens.begin(), feeds[i].tokens.end());
+    branch.waits_since = -1;
+  };
   for (std::size_t i = 0; i < feeds.size(); ++i) {
-    std::vector<Token>& tokens = rows_[i].branch->tokens;
-    tokens.insert(tokens.end(), feeds[i].tokens.begin(), feeds[i].tokens.end());
-    if (feeds[i].spec != nullptr) predict(feeds[i], rows_[i], out[i]);
+    if (feeds[i].spec == nullptr) feed(i);
+  }
+  for (Group& group : groups_) {
+    const bool goes = all_ready(group, waited);
+    for (std::size_t i = group.begin; i < group.end; ++i) {
+      if (!goes) {
+        out[i].status = Prediction::Status::kPending;
+        continue;
+      }
+      feed(i);
+      predict(feeds[i], rows_[i], out[i]);
+    }
   }
   times_.statistics += clock_->now() - waited;
 }
 
+bool RemoteEngine::ready(const Row& row, double now) const {
+  const TokenStream& stream = *row.branch->stream;
+  if (stream.has(row.position) || stream.over()) return true;
+  return options_.patience > 0 && now >= row.branch->waits_since + options_.patience;
+}
+
+bool RemoteEngine::all_ready(Group& group, double now) const {
+  while (group.ready < group.end && ready(rows_[group.ready], now)) ++group.ready;
+  return group.ready == group.end;
+}
+
+double RemoteEngine::pump_streams() {
+  const double now = clock_->now();
+  attention_.swap(context_.attention);
+  for (TokenStream* stream : attention_) {
+    const double wake = stream->pump();
+    if (std::isfinite(wake)) wakes_.push(wake, stream->weak_from_this());
+  }
+  attention_.clear();
+  while (wakes_.next() <= now) {
+    const std::shared_ptr<TokenStream> stream = wakes_.pop();
+    const double wake = stream == nullptr ? kNever : stream->pump();
+    if (std::isfinite(wake)) wakes_.push(std::max(wake, std::nextafter(now, kNever)), stream);
+  }
+  return wakes_.next();
+}
+
 void RemoteEngine::wait() {
-  const double start = clock_->now();
-  const auto ready = [](const Row& row) {
-    return !row.waits || row.branch->stream->has(row.position) || row.branch->stream->over();
-  };
+  if (groups_.empty()) return;
+  double patient_until = kNever;
+  for (const Row& row : rows_) {
+    if (options_.patience > 0) patient_until = std::min(patient_until, row.branch->waits_since + options_.patience);
+  }
+  std::size_t waiting = 0;  // the first group that could not go on when last looked at
+  bool any = false;         // one can
+  double gathered = kNever;
   while (true) {
-    double wake = std::numeric_limits<double>::infinity();
-    for (const auto& stream : streams_) wake = std::min(wake, stream->pump());
-    if (std::all_of(rows_.begin(), rows_.end(), ready)) return;
-    if (interruption().due()) throw Interrupted();
+    const double wake = pump_streams();
     const double now = clock_->now();
-    if (options_.patience > 0) {
-      const double until = start + options_.patience;
-      if (now >= until) return;
-      wake = std::min(wake, until);
+    while (waiting < groups_.size() && all_ready(groups_[waiting], now)) ++waiting;
+    if (waiting == groups_.size()) return;
+    any = any || waiting > 0;
+    for (std::size_t i = waiting + 1; !any && i < groups_.size(); ++i) any = all_ready(groups_[i], now);
+    if (any) gathered = std::min(gathered, now + options_.gather_seconds);
+    if (now >= gathered) return;
+    if (interruption().due()) {
+      if (any) return;
+      throw Interrupted();
     }
-    transport_->poll(std::clamp(wake - now, 0.0, kSlice));
+    const double until = std::min({wake, gathered, now >= patient_until ? kNever : patient_until, now + kSlice});
+    transport_->poll(std::max(0.0, until - now));
   }
 }
 
@@ -188,10 +273,12 @@ void RemoteEngine::predict(const Feed& feed, const Row& row, Prediction& out) {
   const PredictionSpec& spec = *feed.spec;
   out.status = Prediction::Status::kOk;
   out.sampled = drawn.token;
-  out.sampled_logprob = drawn.logprob;
+  out.sampled_logprob = spec.statistics ? drawn.logprob : kUnknown;
   out.entropy = out.varentropy = out.confidence = kUnknown;
   out.entropy_margin = out.varentropy_margin = 0;
-  if (drawn.top.empty()) return;
+  out.decision = spec.statistics ? drawn.decision : Prediction::Decision::kByStatistics;
+  // What was read ahead while somebody looked is left out, too: a tree does not depend on how far that was.
+  if (drawn.top.empty() || !spec.statistics) return;
 
   logprobs_.clear();
   for (const Candidate& candidate : drawn.top) logprobs_.push_back(static_cast<double>(candidate.logprob));

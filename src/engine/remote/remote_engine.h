@@ -16,6 +16,7 @@
 #include "engine/remote/server_protocol.h"
 #include "engine/remote/token_stream.h"
 #include "engine/remote/transport.h"
+#include "engine/remote/wake_queue.h"
 
 namespace dts::remote {
 
@@ -26,7 +27,9 @@ struct RemoteEngineOptions {
   int context_length = 0;  // tokens a branch may hold
   int n_vocab = 0;         // 0: not known
   std::string model_name;
-  double patience = 0;  // seconds a step waits for a branch before it is given up; 0: as long as it takes
+  double patience = 0;  // seconds a search waits for a branch before it is given up; 0: as long as it takes
+  // Seconds that a step goes on collecting searches once one can go on: their tokens come one by one.
+  double gather_seconds = 0.001;
   StreamOptions stream;
   FleetOptions fleet;
 };
@@ -54,21 +57,34 @@ class RemoteEngine final : public Engine {
     std::shared_ptr<SharedPrompt> question;
     // Also while it is another branch's: a fork's first feed decides who goes on with it.
     std::shared_ptr<TokenStream> stream;
+    bool split = false;       // since its last feed
+    double waits_since = -1;  // for the token after what is fed now; -1: it has not begun to
   };
   struct Row {
     Branch* branch = nullptr;
     std::size_t position = 0;  // of the token to predict: the branch's length once fed
-    bool waits = false;
   };
-
+  // The rows of one search: it goes on when all of them can.
+  struct Group {
+    std::size_t begin = 0;
+    std::size_t end = 0;
+    std::size_t ready = 0;  // the first that was not, when last looked at
+  };
   Branch& find(BranchId branch);
   BranchId add(Branch branch);
   // The stream that gives what follows `feed`: the branch's own when it drew just that, else a new one.
+  void assign_streams(std::span<const Feed> feeds);
   void assign_stream(Branch& branch, const Feed& feed);
   bool goes_on(const Branch& branch, const Feed& feed) const;
-  void wait();  // until every row has its token, or never will
-  // Lets go of streams that no branch holds.
-  void drop_streams();
+  StreamSpec stream_spec(const Feed& feed, std::size_t prefix) const;
+  // Lets the streams of a search that needs no statistics any more do without, as far as one request a child goes.
+  void forgo_statistics(Branch& branch);
+  void collect_groups(std::span<const Feed> feeds);
+  // Until a group can go on, and then a moment for the others. Throws Interrupted when it is due and none can.
+  void wait();
+  double pump_streams();  // those to whom something happened, or whose time has come; when the next one's will
+  bool ready(const Row& row, double now) const;
+  bool all_ready(Group& group, double now) const;
   void predict(const Feed& feed, const Row& row, Prediction& out);
 
   RemoteEngineOptions options_;
@@ -80,10 +96,12 @@ class RemoteEngine final : public Engine {
   StreamContext context_;
   std::map<BranchId, Branch> branches_;
   BranchId next_ = 0;
-  std::vector<std::shared_ptr<TokenStream>> streams_;  // in order of opening
-  std::vector<const TokenStream*> claimed_;            // in the step being made
-  std::vector<Row> rows_;                              // [feeds]
-  std::vector<double> logprobs_;                       // scratch
+  std::uint64_t step_ = 0;
+  WakeQueue wakes_;
+  std::vector<TokenStream*> attention_;  // scratch
+  std::vector<Row> rows_;                // [feeds]
+  std::vector<Group> groups_;
+  std::vector<double> logprobs_;  // scratch
 };
 
 }  // namespace dts::remote

@@ -17,7 +17,10 @@ namespace {
 
 using namespace remote;
 
-constexpr int kMostRemoteBranches = 4096;
+constexpr int kMostRemoteBranches = 65536;
+// What an endpoint is taken to bear that does not say: servers of models batch; what is behind an API of text may count.
+constexpr int kUsualBranches = 64;
+constexpr int kUsualTextBranches = 16;
 constexpr int kUnknownContext = 32768 + 8192;  // a server that does not say: our default trajectory, and a prompt
 
 std::unique_ptr<Protocol> make_protocol(RemoteKind kind, const std::string& served_model) {
@@ -41,7 +44,7 @@ std::string checked_url(std::string url) {
   const bool http = url.starts_with("http://") || url.starts_with("https://");
   const bool printable = std::all_of(url.begin(), url.end(), [](char c) { return c > ' ' && c < 0x7F; });
   if (!http || !printable || url.size() < 9) {
-    throw out_of_range("url", url, "an address such as http://host:8000");
+    throw out_of_range("url", url.empty() ? "''" : url, "an address such as http://host:8000");
   }
   if (url.find('@') != std::string::npos) {
     throw usage_error(
@@ -73,6 +76,7 @@ class RemoteModel final : public Model {
     if (options_.served_model.empty() && !served_.name.empty()) {
       protocol_ = make_protocol(options_.kind, served_.name);  // requests must name it
     }
+    protocol_->find_decisions(*asker_);
     if (options_.vocabulary != nullptr && !protocol_->knows_tokens()) {
       throw usage_error(fmt::format("{} goes with servers that take token ids: {} takes text", option_name("tokenizer"),
                                     protocol_->kind()));
@@ -118,13 +122,19 @@ class RemoteModel final : public Model {
     engine.stream.headers = headers_of(options_);
     EnginePlan plan;
     plan.context_length = engine.context_length;
-    plan.parallel = served_.parallel * static_cast<int>(options_.urls.size());
+    const int usual = protocol_->knows_tokens() ? kUsualBranches : kUsualTextBranches;
+    const int each = served_.parallel > 0 ? served_.parallel : usual;
+    plan.parallel = std::min(kMostRemoteBranches, each * static_cast<int>(options_.urls.size()));
     plan.settings = {{"engine", protocol_->kind()},
                      {"endpoints", fmt::format("{}", options_.urls.size())},
                      {"candidates", fmt::format("{}", candidates_)}};
     plan.description = fmt::format("servers  {} x {}, {} log-probabilities a token, contexts of {} tokens",
                                    options_.urls.size(), protocol_->kind(), candidates_, plan.context_length);
     if (served_.parallel > 0) plan.description += fmt::format(", {} branches at once each", served_.parallel);
+    if (protocol_->tells_decisions()) {
+      plan.settings.emplace_back("decisions", "by the servers");
+      plan.description += ", decision tokens by the servers, from the whole distribution";
+    }
     plan.make = [this, engine] {
       return std::make_unique<RemoteEngine>(engine, *protocol_, *vocabulary_, make_curl_transport(),
                                             make_steady_clock());

@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "dts/error.h"
+#include "dts/method.h"
 #include "dts/prediction.h"
 #include "dts/vocabulary.h"
 
@@ -22,6 +24,13 @@ struct DrawnToken {
   float logprob = std::numeric_limits<float>::quiet_NaN();  // NaN: not known
   std::vector<Candidate> top =
       {};  // the most probable there are, descending; ties: lower id first; empty: not asked for
+  Prediction::Decision decision = Prediction::Decision::kByStatistics;
+};
+
+// What a server that can tell decision tokens ends a request at.
+struct DecisionWatch {
+  BranchRule rule;
+  double stat_temperature = 0.6;
 };
 
 // What a protocol tells of tokens' text, if it does: learned once, used for ever.
@@ -45,9 +54,17 @@ struct GenerationRequest {
   std::span<const Token> prefix = {};
   SamplingOptions sampling = {};
   int max_tokens = 0;
-  int top_n = 0;           // candidates to ask for; 0: no log-probabilities at all
-  std::uint32_t seed = 0;  // 31 bits
-  bool whole = false;      // the answer at once instead of a stream, for tokens that a stream leaves out
+  int top_n = 0;                         // candidates to ask for; 0: no log-probabilities at all
+  std::uint32_t seed = 0;                // 31 bits
+  const DecisionWatch* watch = nullptr;  // end at the first decision token, where the protocol can; null: do not
+  int unwatched = 0;                     // the first so many tokens are drawn whatever they are
+  bool whole = false;                    // the answer at once instead of a stream, for tokens that a stream leaves out
+};
+
+// What a server gives is not what is needed, and will not be: there is no use in asking again.
+class CannotServe final : public Error {
+ public:
+  using Error::Error;
 };
 
 // Reads the events of one answer. Throws dts::Error for anything that is not what the protocol says.
@@ -62,9 +79,10 @@ class AnswerReader {
   virtual void read(std::string_view data, std::vector<DrawnToken>& out) = 0;
 
   enum class End {
-    kNone,     // the server is not done
-    kStopped,  // by an end token, which is the last token given
-    kLength,   // max_tokens or the context
+    kNone,      // the server is not done
+    kStopped,   // by an end token, which is the last token given
+    kLength,    // max_tokens or the context
+    kDecision,  // what would come next is a decision token: it has not been drawn
   };
   End end() const { return end_; }
   // Tokens that the stream left out here; what follows them is not read. 0: none.
@@ -89,13 +107,17 @@ class Asker {
   Asker(const Asker&) = delete;
   Asker& operator=(const Asker&) = delete;
   virtual ~Asker() = default;
-  // Throws dts::Error naming the address and what went wrong.
+  // Of whichever server answers. Throws dts::Error naming the address and what went wrong.
   virtual nlohmann::json ask(const ServerCall& call) const = 0;
+  // Of one of them, 0 <= server < servers().
+  virtual int servers() const = 0;
+  virtual nlohmann::json ask_one(int server, const ServerCall& call) const = 0;
 };
 
 // What a server says of its model.
 struct ServerModel {
   std::string name;
+  std::string owner;       // "owned_by": which software serves it, where it says so
   int n_vocab = 0;         // 0: not known
   int context_length = 0;  // tokens; 0: not known
   int parallel = 0;        // branches an endpoint decodes at once; 0: not known
@@ -120,6 +142,11 @@ class Protocol {
   // Its tokenizer can take the names of control tokens for plain text.
   virtual bool tells_control_tokens() const { return true; }
 
+  // Finds out whether every server tells decision tokens; called once, before any request is made.
+  virtual void find_decisions(const Asker&) {}
+  // Requests may have a watch.
+  virtual bool tells_decisions() const { return false; }
+
   virtual ServerCall generate(const GenerationRequest& request, PieceSink& pieces) const = 0;
   virtual std::unique_ptr<AnswerReader> reader(const GenerationRequest& request, PieceSink& pieces) const = 0;
 
@@ -139,6 +166,9 @@ class Protocol {
 
 // From GET /v1/models: the one called `name`, or the first.
 ServerModel first_model(const Asker& server, const std::string& name);
+
+// Throws a usage error when a server says that it is of another kind than `kind`.
+void check_owner(std::string_view kind, std::string_view owner);
 
 std::unique_ptr<Protocol> make_llama_server_protocol(std::string served_model);
 std::unique_ptr<Protocol> make_vllm_protocol(std::string served_model);

@@ -127,7 +127,11 @@ class Sglang final : public Protocol {
     return std::make_unique<SglangReader>(request.top_n, pieces);
   }
 
-  ServerModel model(const Asker& server) const override { return first_model(server, served_model()); }
+  ServerModel model(const Asker& server) const override {
+    ServerModel model = first_model(server, served_model());
+    check_owner(kind(), model.owner);
+    return model;
+  }
 
   std::vector<Token> tokenize(const Asker& server, std::string_view text, bool, bool bos) const override {
     std::vector<Token> tokens;

@@ -8,26 +8,49 @@
 #include <utility>
 
 #include "base/check.h"
+#include "dts/error.h"
 
 namespace dts::remote {
 
 TokenStream::TokenStream(StreamContext& context, std::shared_ptr<SharedPrompt> question, std::vector<Token> prefix,
-                         const SamplingOptions& sampling, int top_n, int most_tokens, std::uint32_t seed)
+                         StreamSpec spec)
     : context_(context),
       question_(std::move(question)),
-      sampling_(sampling),
-      top_n_(top_n),
-      most_tokens_(most_tokens),
-      seed_(seed),
+      spec_(std::move(spec)),
       first_(prefix.size()),
       tokens_(std::move(prefix)),
+      has_statistics_(spec_.top_n > 0),
       progressed_at_(context.clock.now()) {
   check(first_ > 0, "a stream follows at least one token");
+  need_attention();
 }
 
 TokenStream::~TokenStream() {
   close();
+  if (noticed_) std::erase(context_.attention, this);
   context_.traffic.overshoot_tokens += static_cast<std::int64_t>(tokens_.size() - std::max(used_, first_));
+}
+
+void TokenStream::need_attention() {
+  if (noticed_) return;
+  noticed_ = true;
+  context_.attention.push_back(this);
+}
+
+void TokenStream::break_off(CallFailure failure) {
+  broken_ = true;
+  failure_ = std::move(failure);
+  need_attention();
+}
+
+void TokenStream::forgo_statistics(bool at_once) {
+  spec_.top_n = 0;
+  spec_.watch.reset();
+  if (endpoint_ >= 0 && !at_once) return;
+  has_statistics_ = false;
+  if (over() || endpoint_ < 0 || broken_) return;
+  close();
+  need_attention();
 }
 
 void TokenStream::close() {
@@ -39,10 +62,12 @@ void TokenStream::close() {
 
 double TokenStream::pump() {
   constexpr double kNever = std::numeric_limits<double>::infinity();
+  noticed_ = false;
   if (over()) return kNever;
   const double now = context_.clock.now();
-  // Nothing more of use comes of this request.
-  if (endpoint_ >= 0 && !broken_ && (missing_ > 0 || reader_->end() != AnswerReader::End::kNone)) close();
+  // Nothing more of use comes of this request. One that the server ends by itself is left to: its connection can then
+  // be used again.
+  if (endpoint_ >= 0 && !broken_ && missing_ > 0) close();
   if (endpoint_ >= 0 && !broken_) {
     const double limit = any_token_ ? context_.options.stall_seconds : context_.options.first_token_seconds;
     const double deadline = heard_at_ + limit;
@@ -54,6 +79,8 @@ double TokenStream::pump() {
     fail_over(failure_);
     if (over()) return kNever;
   }
+  // Whoever takes from it may not go on with what would be drawn there: that is not read ahead.
+  if (decision_ && std::max(used_, first_) < tokens_.size()) return kNever;
   const std::optional<int> endpoint = context_.fleet.choose(*question_);
   if (!endpoint) return context_.fleet.next_up();
   ask(*endpoint);
@@ -62,18 +89,22 @@ double TokenStream::pump() {
 
 void TokenStream::ask(int endpoint) {
   asked_whole_ = missing_ > 0;
-  const GenerationRequest request{
-      .prefix = tokens_,
-      .sampling = sampling_,
-      .max_tokens = asked_whole_ ? std::min(left(), missing_ + 1) : left(),
-      .top_n = top_n_,
-      // A branch that is asked for again after some tokens must not draw the same numbers again.
-      .seed = (seed_ + static_cast<std::uint32_t>(tokens_.size() - first_)) & 0x7FFFFFFFU,
-      .whole = asked_whole_};
+  GenerationRequest request;
+  request.prefix = tokens_;
+  request.sampling = spec_.sampling;
+  request.max_tokens = asked_whole_ ? std::min(left(), missing_ + 1) : left();
+  request.top_n = spec_.top_n;
+  has_statistics_ = spec_.top_n > 0;
+  // A branch that is asked for again after some tokens must not draw the same numbers again.
+  request.seed = (spec_.seed + static_cast<std::uint32_t>(tokens_.size() - first_)) & 0x7FFFFFFFU;
+  request.watch = spec_.watch ? &*spec_.watch : nullptr;
+  request.unwatched = decision_ ? 1 : 0;  // the one that it was ended before
+  request.whole = asked_whole_;
   missing_ = 0;
   reader_ = context_.protocol.reader(request, context_.pieces);
   lines_ = EventLines();
   whole_.clear();
+  began_ = comes_whole_ = false;
   broken_ = false;
   any_token_ = false;
   opened_at_ = heard_at_ = context_.clock.now();
@@ -91,6 +122,7 @@ void TokenStream::ask(int endpoint) {
   http.headers = context_.options.headers;
   http.connect_seconds = context_.options.connect_seconds;
   ++context_.traffic.requests;
+  ++question_->requests;
   if (fruitless_ > 0) ++context_.traffic.retries;
   endpoint_ = endpoint;
   context_.fleet.opened(endpoint);
@@ -103,14 +135,20 @@ const DrawnToken& TokenStream::take(std::size_t position) {
     ++forgotten_;
   }
   used_ = std::max(used_, position + 1);
+  if (decision_ && endpoint_ < 0) need_attention();
   return drawn_.front();
 }
 
 void TokenStream::data(std::string_view bytes) {
   context_.traffic.received_bytes += static_cast<std::int64_t>(bytes.size());
-  if (broken_) return;
+  if (broken_ || reader_->end() != AnswerReader::End::kNone) return;
   try {
-    if (asked_whole_) {
+    // A server that does not stream answers with an object where events would begin.
+    if (!began_ && !bytes.empty()) {
+      began_ = true;
+      comes_whole_ = asked_whole_ || bytes.front() == '{';
+    }
+    if (comes_whole_) {
       whole_ += bytes;
       if (whole_.size() > EventLines::kLongestLine) throw std::runtime_error("an answer is too long");
       return;
@@ -119,9 +157,10 @@ void TokenStream::data(std::string_view bytes) {
       read(event);
       return reader_->end() == AnswerReader::End::kNone && reader_->missing() == 0;
     });
+  } catch (const CannotServe& error) {
+    break_off({.permanent = true, .text = error.what()});
   } catch (const std::exception& error) {
-    broken_ = true;
-    failure_ = {.text = error.what()};
+    break_off({.text = error.what()});
   }
 }
 
@@ -137,41 +176,49 @@ void TokenStream::read(std::string_view event) {
   }
   for (DrawnToken& drawn : arrived_) {
     if (left() <= 0) break;  // more than was asked for
+    if (spec_.watch) {
+      drawn.decision = decision_ ? Prediction::Decision::kYes : Prediction::Decision::kNo;
+    }
+    decision_ = false;
     ++context_.traffic.received_tokens;
     tokens_.push_back(drawn.token);
     drawn_.push_back(std::move(drawn));
   }
   if (reader_->end() == AnswerReader::End::kStopped || left() <= 0) ended_ = true;
   if (reader_->missing() > 0) missing_ = reader_->missing();
+  if (reader_->end() == AnswerReader::End::kDecision) {
+    if (decision_) throw Error("the server ended a branch before a token that it was to draw");
+    decision_ = true;
+  }
+  if (reader_->end() != AnswerReader::End::kNone || missing_ > 0 || ended_) need_attention();
   if (reader_->end() == AnswerReader::End::kLength && !any_token_ && left() > 0) {
-    broken_ = true;
-    failure_ = {.permanent = true,
-                .text = fmt::format("the server ends a branch of {} tokens: its context is full", tokens_.size())};
+    break_off({.permanent = true,
+               .text = fmt::format("the server ends a branch of {} tokens: its context is full", tokens_.size())});
   }
 }
 
 void TokenStream::done() {
-  if (!broken_ && asked_whole_) {
+  if (!broken_ && comes_whole_) {
     try {
       read(whole_);
+    } catch (const CannotServe& error) {
+      break_off({.permanent = true, .text = error.what()});
     } catch (const std::exception& error) {
-      broken_ = true;
-      failure_ = {.text = error.what()};
+      break_off({.text = error.what()});
     }
   }
   if (!broken_ && reader_->end() == AnswerReader::End::kNone && reader_->missing() == 0) {
-    broken_ = true;
-    failure_ = {.text = "the stream ended before the server was done"};
+    break_off({.text = "the stream ended before the server was done"});
   }
   if (broken_) return;  // pump() needs to know whose failure it is
   context_.fleet.closed(endpoint_);
   endpoint_ = -1;
+  need_attention();
 }
 
 void TokenStream::failed(const CallFailure& failure) {
   // What was wrong with the data is the better reason.
-  if (!broken_) failure_ = failure;
-  broken_ = true;
+  if (!broken_) break_off(failure);
 }
 
 void TokenStream::fail_over(const CallFailure& failure) {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <deque>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +38,8 @@ struct Traffic {
   std::int64_t given_up = 0;          // branches that were not waited for any longer
 };
 
+class TokenStream;
+
 // What streams share. Outlives them.
 struct StreamContext {
   const Protocol& protocol;
@@ -46,13 +49,24 @@ struct StreamContext {
   PieceSink& pieces;
   StreamOptions options;
   Traffic traffic;
+  // Streams that something happened to which pump() must see to.
+  std::vector<TokenStream*> attention = {};
 };
 
-class TokenStream final : public CallListener {
+// What a stream asks for.
+struct StreamSpec {
+  SamplingOptions sampling;
+  int top_n = 0;        // log-probabilities a token; 0: none
+  int most_tokens = 0;  // that may be drawn
+  std::uint32_t seed = 0;
+  std::optional<DecisionWatch> watch;  // where servers tell decision tokens
+};
+
+class TokenStream final : public CallListener, public std::enable_shared_from_this<TokenStream> {
  public:
-  // `prefix` as of now; `most_tokens` may be drawn after it.
+  // What follows `prefix`.
   TokenStream(StreamContext& context, std::shared_ptr<SharedPrompt> question, std::vector<Token> prefix,
-              const SamplingOptions& sampling, int top_n, int most_tokens, std::uint32_t seed);
+              StreamSpec spec);
   ~TokenStream() override;
 
   // Asks, and asks again after a failure, when it is time. Returns when it should be called again at the latest.
@@ -68,6 +82,15 @@ class TokenStream final : public CallListener {
   bool over() const { return ended_ || !error_.empty(); }
   const std::string& error() const { return error_; }
 
+  // Nobody looks at anything but tokens any more: the next request does without the rest. `at_once`: what follows is
+  // asked for again now; the tokens that have come stay.
+  void forgo_statistics(bool at_once);
+  bool has_statistics() const { return has_statistics_; }  // the request that is open, or the next
+
+  // Who takes from it in a step: the first that claims it, once a step.
+  bool claimed(std::uint64_t step) const { return claimed_in_ == step; }
+  void claim(std::uint64_t step) { claimed_in_ = step; }
+
   // CallListener
   void data(std::string_view bytes) override;
   void done() override;
@@ -78,14 +101,14 @@ class TokenStream final : public CallListener {
   void read(std::string_view event);
   void close();
   void fail_over(const CallFailure& failure);
-  int left() const { return most_tokens_ - static_cast<int>(tokens_.size() - first_); }
+  void break_off(CallFailure failure);
+  void need_attention();
+  int left() const { return spec_.most_tokens - static_cast<int>(tokens_.size() - first_); }
 
   StreamContext& context_;
   std::shared_ptr<SharedPrompt> question_;
-  SamplingOptions sampling_;
-  int top_n_;
-  int most_tokens_;
-  std::uint32_t seed_;
+  StreamSpec spec_;
+  std::uint64_t claimed_in_ = 0;
   std::size_t first_;
   std::vector<Token> tokens_;     // prefix and all that was drawn
   std::deque<DrawnToken> drawn_;  // those not forgotten
@@ -104,9 +127,14 @@ class TokenStream final : public CallListener {
   EventLines lines_;
   std::string whole_;                // body of an answer that is no stream
   std::vector<DrawnToken> arrived_;  // reused
+  bool has_statistics_;
   bool asked_whole_ = false;
-  int missing_ = 0;    // tokens to ask for at once, next
-  int fruitless_ = 0;  // requests in a row without a token
+  bool began_ = false;        // something of the body has come
+  bool comes_whole_ = false;  // the body is one object, no stream
+  int missing_ = 0;           // tokens to ask for at once, next
+  bool decision_ = false;     // the next token to come is a decision token: a server has ended a request before it
+  bool noticed_ = false;      // is in the context's list
+  int fruitless_ = 0;         // requests in a row without a token
   double progressed_at_ = 0;
   bool broken_ = false;  // to be failed over by pump()
   CallFailure failure_;

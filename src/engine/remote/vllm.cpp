@@ -5,11 +5,14 @@
 #include <charconv>
 #include <cstdint>
 #include <limits>
+#include <optional>
 
 #include "dts/error.h"
 #include "engine/remote/answer_json.h"
 #include "engine/remote/completions_body.h"
+#include "engine/remote/json_cursor.h"
 #include "engine/remote/server_protocol.h"
+#include "engine/remote/vllm_decisions.h"
 
 namespace dts::remote {
 namespace {
@@ -30,10 +33,13 @@ Token named_token(std::string_view name) {
 
 class VllmReader final : public AnswerReader {
  public:
-  VllmReader(int top_n, PieceSink& pieces) : top_n_(top_n), pieces_(pieces) {}
+  // `decision_token`: what ends a request at a decision token; none: nothing does.
+  VllmReader(int top_n, std::optional<Token> decision_token, PieceSink& pieces)
+      : top_n_(top_n), decision_token_(decision_token), pieces_(pieces) {}
 
   void read(std::string_view data, std::vector<DrawnToken>& out) override {
     if (data == "[DONE]") return;
+    if (top_n_ == 0 && read_quickly(data, out)) return;
     const json event = parse_event(data);
     const json& choices = member(event, "choices");
     if (!choices.is_array() || choices.empty()) return;  // the usage, at the end
@@ -52,6 +58,11 @@ class VllmReader final : public AnswerReader {
     for (std::size_t i = 0; i < tokens.size(); ++i) {
       DrawnToken drawn;
       drawn.token = token_in(tokens[i]);
+      if (decision_token_ && drawn.token == *decision_token_) {
+        check_raw(logprobs, i);
+        end_ = End::kDecision;
+        return;
+      }
       if (top_n_ > 0) read_logprobs(logprobs, i, tokens.size(), drawn);
       last_ = drawn.token;
       out.push_back(std::move(drawn));
@@ -74,6 +85,77 @@ class VllmReader final : public AnswerReader {
   }
 
  private:
+  // The event of more tokens without log-probabilities, as nearly all are once nothing can branch. False: it is
+  // something else, and nothing has changed.
+  bool read_quickly(std::string_view data, std::vector<DrawnToken>& out) {
+    JsonCursor cursor(data);
+    quick_.clear();
+    std::int64_t total = -1;
+    int choices = 0;
+    std::string_view key;
+    cursor.open('{');
+    for (bool first = true; cursor.member(first, key); first = false) {
+      if (key == "choices") {
+        cursor.open('[');
+        for (bool head = true; cursor.item(head); head = false, ++choices) read_choice(cursor);
+      } else if (key == "usage") {
+        if (cursor.word("null")) continue;
+        cursor.open('{');
+        for (bool head = true; cursor.member(head, key); head = false) {
+          if (key == "completion_tokens") {
+            total = cursor.integer();
+          } else {
+            cursor.skip_scalar();
+          }
+        }
+      } else {
+        if (key == "error") return false;
+        cursor.skip_scalar();
+      }
+    }
+    const auto fresh = static_cast<std::int64_t>(quick_.size());
+    if (!cursor.finished() || choices != 1 || fresh == 0 || (total >= 0 && total != count_ + fresh)) return false;
+    for (const Token token : quick_) out.push_back({.token = token});
+    last_ = quick_.back();
+    count_ += fresh;
+    return true;
+  }
+
+  void read_choice(JsonCursor& cursor) {
+    std::string_view key;
+    cursor.open('{');
+    for (bool first = true; cursor.member(first, key); first = false) {
+      if (key == "token_ids") {
+        if (!quick_.empty()) cursor.fail();  // twice
+        cursor.open('[');
+        for (bool head = true; cursor.item(head); head = false) {
+          const std::int64_t token = cursor.integer();
+          if (token < 0 || token > std::numeric_limits<Token>::max()) cursor.fail();
+          if (decision_token_ && token == *decision_token_) cursor.fail();
+          quick_.push_back(static_cast<Token>(token));
+        }
+      } else if (key == "finish_reason" || key == "logprobs") {
+        if (!cursor.word("null")) cursor.fail();
+      } else if (key == "prompt_token_ids") {
+        if (cursor.word("null")) continue;
+        cursor.open('[');
+        for (bool head = true; cursor.item(head); head = false) cursor.integer();
+      } else {
+        cursor.skip_scalar();
+      }
+    }
+  }
+
+  // The token that ends a request at a decision token was forced: it has no probability of its own.
+  static void check_raw(const json& logprobs, std::size_t i) {
+    const json& own = member(logprobs, "token_logprobs");
+    if (own.is_array() && i < own.size() && logprob_in(own[i]) > -0.01F) {
+      throw Error(
+          "the server's log-probabilities are those after its processors: start vLLM with "
+          "--logprobs-mode raw_logprobs");
+    }
+  }
+
   void read_logprobs(const json& logprobs, std::size_t i, std::size_t count, DrawnToken& drawn) const {
     const json& own = member(logprobs, "token_logprobs");
     const json& top = member(logprobs, "top_logprobs");
@@ -88,9 +170,11 @@ class VllmReader final : public AnswerReader {
   }
 
   int top_n_;
+  std::optional<Token> decision_token_;
   PieceSink& pieces_;
   std::int64_t count_ = 0;
   Token last_ = 0;
+  std::vector<Token> quick_;  // scratch
 };
 
 class Vllm final : public Protocol {
@@ -115,14 +199,35 @@ class Vllm final : public Protocol {
     body["return_token_ids"] = true;
     body["stream_options"] = {{"include_usage", true}, {"continuous_usage_stats", true}};
     if (request.top_n > 0) body["return_tokens_as_token_ids"] = true;
+    if (request.watch != nullptr && decision_token_) {
+      body["stop_token_ids"] = {*decision_token_};
+      body["vllm_xargs"] = decision_arguments(*request.watch, request.unwatched);
+    }
     return {"/v1/completions", true, std::move(body)};
   }
 
-  std::unique_ptr<AnswerReader> reader(const GenerationRequest& request, PieceSink& pieces) const override {
-    return std::make_unique<VllmReader>(request.top_n, pieces);
+  void find_decisions(const Asker& server) override {
+    std::optional<Token> token;
+    for (int i = 0; i < server.servers(); ++i) {
+      const std::optional<Token> here = find_decision_token(server, i, served_model());
+      if (!here || (token && *token != *here)) return;
+      token = here;
+    }
+    decision_token_ = token;
   }
 
-  ServerModel model(const Asker& server) const override { return first_model(server, served_model()); }
+  bool tells_decisions() const override { return decision_token_.has_value(); }
+
+  std::unique_ptr<AnswerReader> reader(const GenerationRequest& request, PieceSink& pieces) const override {
+    const bool watched = request.watch != nullptr;
+    return std::make_unique<VllmReader>(request.top_n, watched ? decision_token_ : std::nullopt, pieces);
+  }
+
+  ServerModel model(const Asker& server) const override {
+    ServerModel model = first_model(server, served_model());
+    check_owner(kind(), model.owner);
+    return model;
+  }
 
   std::vector<Token> tokenize(const Asker& server, std::string_view text, bool, bool bos) const override {
     return tokens_of(server, {{"prompt", text}, {"add_special_tokens", bos}});
@@ -154,6 +259,8 @@ class Vllm final : public Protocol {
     for (const json& token : member(answer, "tokens")) tokens.push_back(token_in(token));
     return tokens;
   }
+
+  std::optional<Token> decision_token_;
 };
 
 }  // namespace
