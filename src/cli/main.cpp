@@ -43,10 +43,15 @@ int run(int argc, char** argv) {
   }
 
   std::vector<std::string> arguments = rewrite_arguments(argc, argv);
+  const std::string mistaken = mistaken_for_help(arguments);
   std::reverse(arguments.begin(), arguments.end());  // the order CLI11 takes them in
   try {
     app.parse(std::move(arguments));
   } catch (const CLI::CallForHelp&) {
+    if (!mistaken.empty()) {
+      print_error(fmt::format("unknown option '{}': see dts --help", mistaken));
+      return kExitUsage;
+    }
     return write_stdout(app.help()), kExitAnswered;
   } catch (const CLI::CallForVersion& version) {
     return write_stdout(std::string(version.what()) + "\n"), kExitAnswered;
