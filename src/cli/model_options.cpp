@@ -87,6 +87,10 @@ void add_model_options(CLI::App& app, ModelFlags& flags) {
               flags.hub_file = text;
             })
       ->needs(app.get_option("--hf-repo"));
+  add_value(app, "--profile", "FILE", "settings that dts calibrate wrote for this model", [](const std::string& text) {
+    // Its values are among the arguments by now (standing_settings.h).
+    if (text.empty()) throw usage_error("--profile is '': it must be a file");
+  });
   add_choice<EngineChoice>(app, "--engine", flags.choice,
                            {{"auto", EngineChoice::kAuto},
                             {"llama", EngineChoice::kLlama},

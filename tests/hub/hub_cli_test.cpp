@@ -144,6 +144,29 @@ TEST_F(HubCli, CtrlCKeepsWhatHasComeAndSaysSo) {
   expect_ran(run_cli(ask({"-hf", "org/tiny-GGUF"})));
 }
 
+TEST_F(HubCli, ModelsListsWhatIsHere) {
+  expect_ran(run_cli(ask({"-hf", "org/tiny-GGUF"})));
+  const fs::path broken = home.path() / "hub/models--org--broken/snapshots/abc";
+  fs::create_directories(broken);
+  std::ofstream(broken / "b-Q8_0.gguf") << "no model";
+  fs::create_symlink("../../blobs/gone", broken / "c-Q8_0.gguf");
+  const CliResult result = run_cli({"models", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const nlohmann::json models = nlohmann::json::parse(result.out)["models"];
+  ASSERT_EQ(models.size(), 3U);
+  EXPECT_EQ(models[0]["name"], "built-in");
+  EXPECT_EQ(models[0]["fits"], "yes");
+  EXPECT_EQ(models[1]["name"], "org/broken:Q8_0");
+  EXPECT_NE(models[1]["error"], "");
+  EXPECT_EQ(models[2]["name"], "org/tiny-GGUF:Q4_K_M");
+  EXPECT_EQ(models[2]["bytes"], bytes.size());
+  EXPECT_GT(models[2]["kv_bytes_per_token"], 0);
+  EXPECT_GT(models[2]["sampling"]["temperature"], 0);
+  const CliResult text = run_cli({"models"});
+  EXPECT_NE(text.out.find("dts run -hf org/tiny-GGUF:Q4_K_M"), std::string::npos) << text.out;
+  EXPECT_NE(text.out.find("built-in"), std::string::npos) << text.out;
+}
+
 TEST_F(HubCli, TheTokenIsInNoMessage) {
   setenv("HF_TOKEN", "hf_verysecret", 1);
   server.faults.token = "hf_other";
