@@ -3,12 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstdlib>
 
 #include "dts/error.h"
 #include "text/display.h"
+#include "text/nearest.h"
 
 namespace dts::cli {
 namespace {
@@ -16,41 +18,6 @@ namespace {
 using namespace text;
 
 constexpr int kHelpWidth = 100;
-
-// Edits (insert, delete, replace, swap of neighbours) that turn `a` into `b`.
-int edit_distance(std::string_view a, std::string_view b) {
-  std::vector<std::vector<int>> d(a.size() + 1, std::vector<int>(b.size() + 1));
-  for (std::size_t i = 0; i <= a.size(); ++i) d[i][0] = static_cast<int>(i);
-  for (std::size_t j = 0; j <= b.size(); ++j) d[0][j] = static_cast<int>(j);
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
-      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) {
-        d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
-      }
-    }
-  }
-  return d[a.size()][b.size()];
-}
-
-// A name that begins with the word, for it may have been cut short; else the one with the fewest typing errors between.
-// Empty when nothing is near.
-std::string nearest(std::string_view word, const std::vector<std::string>& known) {
-  constexpr std::size_t kTelling = 4;  // shorter beginnings, as "--t", say little
-  std::string best;
-  for (const std::string& candidate : known) {
-    if (word.size() >= kTelling && candidate.starts_with(word) && (best.empty() || candidate.size() < best.size())) {
-      best = candidate;
-    }
-  }
-  if (!best.empty()) return best;
-  int best_distance = std::max<int>(2, static_cast<int>(word.size()) / 3) + 1;
-  for (const std::string& candidate : known) {
-    const int distance = edit_distance(word, candidate);
-    if (distance < best_distance) best = candidate, best_distance = distance;
-  }
-  return best;
-}
 
 const CLI::App& chosen(const CLI::App& app) {
   const auto parsed = app.get_subcommands();
@@ -111,6 +78,8 @@ class HelpFormatter : public CLI::Formatter {
     std::string name = option->get_snames().empty() ? "" : "-" + option->get_snames().front();
     if (option->check_lname("gpu-layers")) name = "-ngl";
     if (option->check_lname("parallel")) name = "-np";
+    if (option->check_lname("hf-repo")) name = "-hf";
+    if (option->check_lname("hf-file")) name = "-hff";
     if (option->get_lnames().empty()) return name;
     return (name.empty() ? "    " : name + ", ") + "--" + option->get_lnames().front();
   }
@@ -176,15 +145,35 @@ CLI::Option* add_value(CLI::App& app, const std::string& names, const std::strin
 }
 
 std::vector<std::string> rewrite_arguments(int argc, const char* const* argv) {
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 4> kLong = {
+      {{"-ngl", "--gpu-layers"}, {"-np", "--parallel"}, {"-hf", "--hf-repo"}, {"-hff", "--hf-file"}}};
   std::vector<std::string> arguments(argv + 1, argv + argc);
   for (std::string& argument : arguments) {
     if (argument == "--") break;
-    if (argument == "-ngl") argument = "--gpu-layers";
-    if (argument.starts_with("-ngl=")) argument = "--gpu-layers=" + argument.substr(5);
-    if (argument == "-np") argument = "--parallel";
-    if (argument.starts_with("-np=")) argument = "--parallel=" + argument.substr(4);
+    const std::size_t end = std::min(argument.find('='), argument.size());
+    for (const auto& [name, long_name] : kLong) {
+      if (std::string_view(argument).substr(0, end) != name) continue;
+      argument = std::string(long_name) + argument.substr(end);
+      break;
+    }
   }
   return arguments;
+}
+
+bool asks_for_help(const std::vector<std::string>& arguments) {
+  return std::any_of(arguments.begin(), arguments.end(),
+                     [](const std::string& argument) { return argument == "-h" || argument == "--help"; });
+}
+
+std::string mistaken_for_help(const std::vector<std::string>& arguments) {
+  if (asks_for_help(arguments)) return "";
+  std::string mistaken;
+  for (const std::string& argument : arguments) {
+    const bool cluster = argument.starts_with('-') && !argument.starts_with("--");
+    const bool like_help = argument.starts_with("--help=") || (cluster && argument.find('h') != std::string::npos);
+    if (mistaken.empty() && like_help) mistaken = argument;
+  }
+  return mistaken;
 }
 
 std::string explain(const CLI::ParseError& error, const CLI::App& app) {

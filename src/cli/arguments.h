@@ -44,6 +44,10 @@ CLI::Option* add_choice(CLI::App& app, const std::string& name, T& target,
 // llama.cpp's "-ngl" is a short name of three letters, which CLI11 would read as "-n gl".
 std::vector<std::string> rewrite_arguments(int argc, const char* const* argv);
 
+// CLI11 reads "-hx" as "-h x" and calls for help. The argument that nobody meant as such; empty: help was asked for.
+bool asks_for_help(const std::vector<std::string>& arguments);
+std::string mistaken_for_help(const std::vector<std::string>& arguments);
+
 // What was wrong with the command line, on one line, with the nearest name that exists.
 std::string explain(const CLI::ParseError& error, const CLI::App& app);
 

@@ -10,6 +10,7 @@
 #include "cli/arguments.h"
 #include "cli/builtin_model.h"
 #include "cli/commands.h"
+#include "cli/hub_model.h"
 #include "cli/interrupt.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
@@ -257,6 +258,8 @@ int bench_all_weights(const BenchFlags& flags) {
 }
 
 int bench(BenchFlags& flags) {
+  flags.model.path = *model_path(flags.model, {});
+  flags.model.hub_repo.clear();
   if (flags.gpu) return bench_gpu(flags);
   if (flags.remote.chosen) return bench_remote(flags.model, flags.remote, flags.json, stop_if_interrupted);
   if (flags.truncation.chosen) return bench_truncation(flags.model, flags.truncation, flags.json, stop_if_interrupted);

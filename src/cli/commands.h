@@ -20,5 +20,7 @@ void add_report_command(CLI::App& app, int& exit_code);
 void add_tree_command(CLI::App& app, int& exit_code);
 void add_bench_command(CLI::App& app, int& exit_code);
 void add_methods_command(CLI::App& app, int& exit_code);
+void add_models_command(CLI::App& app, int& exit_code);
+void add_config_command(CLI::App& app, int& exit_code);
 
 }  // namespace dts::cli

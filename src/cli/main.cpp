@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cstdlib>
 #include <exception>
 #include <new>
 
@@ -10,6 +11,7 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/spelling.h"
+#include "cli/standing_settings.h"
 #include "dts/error.h"
 #include "dts/version.h"
 #include "engine/llama/log.h"
@@ -25,7 +27,9 @@ int run(int argc, char** argv) {
   app.formatter(help_formatter());
   app.require_subcommand(1);
   app.footer(
-      "dts COMMAND --help says more about a command.\n"
+      "dts COMMAND --help says more about a command; dts config what is in effect without being said. dts --config "
+      "FILE\n"
+      "COMMAND ... takes that file of settings.\n"
       "Exit codes: 0 answered, 1 failed, 2 usage, 3 ended without a finished trajectory.");
 
   int exit_code = kExitFailed;
@@ -38,22 +42,38 @@ int run(int argc, char** argv) {
   add_tree_command(app, exit_code);
   add_bench_command(app, exit_code);
   add_methods_command(app, exit_code);
+  add_models_command(app, exit_code);
+  add_config_command(app, exit_code);
   for (CLI::App* command : app.get_subcommands({})) {
     command->group("Commands");
     command->get_help_ptr()->group("");  // -h says nothing that its own help should repeat
   }
 
   std::vector<std::string> arguments = rewrite_arguments(argc, argv);
-  std::reverse(arguments.begin(), arguments.end());  // the order CLI11 takes them in
+  const StandingSources sources = find_sources(arguments, [](const char* name) { return std::getenv(name); });
+  const std::string mistaken = mistaken_for_help(arguments);
+  const bool help = mistaken.empty() && asks_for_help(arguments);
+  std::vector<StandingSetting> settings;
+  const CLI::App* command = command_of(app, arguments);
+  if (command != nullptr && !help) settings = standing_settings(app, *command, arguments, sources);
+  std::vector<std::string> all = with_settings(arguments, settings);
+  std::reverse(all.begin(), all.end());  // the order CLI11 takes them in
   try {
-    app.parse(std::move(arguments));
+    app.parse(std::move(all));
   } catch (const CLI::CallForHelp&) {
+    if (!mistaken.empty()) {
+      print_error(fmt::format("unknown option '{}': see dts --help", mistaken));
+      return kExitUsage;
+    }
     return write_stdout(app.help()), kExitAnswered;
   } catch (const CLI::CallForVersion& version) {
     return write_stdout(std::string(version.what()) + "\n"), kExitAnswered;
   } catch (const CLI::ParseError& error) {
-    print_error(explain(error, app));
+    print_error(with_origin(explain(error, app), arguments, settings));
     return kExitUsage;
+  } catch (const dts::Error& error) {
+    print_error(with_origin(error.spelled(flag_of), arguments, settings));
+    return error.kind() == dts::Error::Kind::kUsage ? kExitUsage : kExitFailed;
   }
   return exit_code;
 }

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/engine_choice.h"
+#include "cli/hub_model.h"
 #include "cli/output.h"
 #include "dts/error.h"
 #include "dts/llama.h"
@@ -22,7 +23,7 @@ std::string LoadedModel::id() const {
 }
 
 RemoteModelOptions remote_model_options(const ModelFlags& flags) {
-  if (!flags.path.empty()) {
+  if (!flags.path.empty() || !flags.hub_repo.empty()) {
     throw usage_error("--model goes with a model in this process: with --engine and --url the server has it");
   }
   if (flags.remote.urls.empty()) throw usage_error("--url is missing: --engine says that the model is on a server");
@@ -85,7 +86,9 @@ std::unique_ptr<LoadedModel> load_model(const ModelFlags& flags, const LoadingHo
   if (!flags.remote.urls.empty()) {
     throw usage_error("--url goes with --engine vllm, sglang, llama-server or openai");
   }
-  ModelFile file = flags.path.empty() ? find_builtin_model() : ModelFile{flags.path};
+  const std::optional<std::string> path = model_path(flags, hooks);
+  if (!path) return nullptr;
+  ModelFile file = path->empty() ? find_builtin_model() : ModelFile{*path};
   if (file.stand_in && !hooks.quiet) {
     print_note(
         "there is no built-in model here; a tiny one with random weights stands in, and its answers mean nothing");

@@ -9,6 +9,7 @@
 
 #include "cli/arguments.h"
 #include "dts/error.h"
+#include "hub/hub_name.h"
 
 namespace dts::cli {
 namespace {
@@ -74,6 +75,22 @@ void add_model_options(CLI::App& app, ModelFlags& flags) {
               if (text.empty()) throw usage_error("--model is '': it must be a GGUF file");
               flags.path = text;
             });
+  add_value(app, "--hf-repo", "ORG/REPO[:QUANT]",
+            "GGUF model of the Hugging Face hub, downloaded when it is not in its cache (default quant Q4_K_M)",
+            [&](const std::string& text) {
+              hub::parse_hub_name(text);  // what is wrong with it is said at once
+              flags.hub_repo = text;
+            });
+  add_value(app, "--hf-file", "FILE", "which of the repository's files (default: by the quant)",
+            [&](const std::string& text) {
+              if (text.empty()) throw usage_error("--hf-file is '': it must be a file of the repository");
+              flags.hub_file = text;
+            })
+      ->needs(app.get_option("--hf-repo"));
+  add_value(app, "--profile", "FILE", "settings that dts calibrate wrote for this model", [](const std::string& text) {
+    // Its values are among the arguments by now (standing_settings.h).
+    if (text.empty()) throw usage_error("--profile is '': it must be a file");
+  });
   add_choice<EngineChoice>(app, "--engine", flags.choice,
                            {{"auto", EngineChoice::kAuto},
                             {"llama", EngineChoice::kLlama},

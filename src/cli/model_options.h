@@ -37,7 +37,9 @@ struct RemoteFlags {
 struct ModelFlags {
   EngineChoice choice = EngineChoice::kAuto;
   RemoteFlags remote;
-  std::string path;      // GGUF; empty: the built-in model
+  std::string path;      // GGUF; empty: the built-in model, where there is no hub_repo either
+  std::string hub_repo;  // "ORG/REPO[:QUANT]" of the hub
+  std::string hub_file;  // of that repository; empty: by its quant
   int gpu_layers = -1;   // -1: all that fit
   int context_size = 0;  // tokens a branch may hold; 0: chosen from the prompt and --predict
   int threads = 0;       // 0: one per core
@@ -46,6 +48,7 @@ struct ModelFlags {
   Toggle flash_attention = Toggle::kAuto;
   Toggle batch_invariant = Toggle::kAuto;
 
+  bool is_built_in() const { return path.empty() && hub_repo.empty() && !is_remote(); }
   bool is_remote() const { return choice >= EngineChoice::kVllm; }
   LlamaEngineOptions engine(int max_branches, int context_length) const;
 };

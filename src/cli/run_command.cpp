@@ -123,7 +123,7 @@ class LoadingLine {
 
 // Null when it was interrupted.
 std::unique_ptr<LoadedModel> load(const RunFlags& flags, const Terminal& terminal) {
-  if (flags.model.path.empty() && !flags.model.is_remote() && !flags.example && !flags.quiet && !flags.json) {
+  if (flags.model.is_built_in() && !flags.example && !flags.quiet && !flags.json) {
     print_note(
         "this is the tiny built-in model, which knows three kinds of problems (dts run --example); "
         "-m model.gguf asks a real one");

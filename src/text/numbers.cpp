@@ -35,6 +35,18 @@ std::string scaled(double value) {
   return fmt::format("{:.{}f}{}", value, i == 0 || value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2, kPrefixes[i]);
 }
 
+std::string binary_bytes(std::int64_t bytes) {
+  constexpr double kStep = 1024;
+  double value = static_cast<double>(bytes);
+  if (value < kStep) return counted(bytes, "byte");
+  value /= kStep;
+  for (const char* unit : {"KiB", "MiB"}) {
+    if (value < kStep) return fmt::format("{:.1f} {}", value, unit);
+    value /= kStep;
+  }
+  return fmt::format("{:.1f} GiB", value);
+}
+
 std::string counted(std::int64_t number, std::string_view noun) {
   return fmt::format("{} {}{}", grouped(number), noun, number == 1 ? "" : "s");
 }
