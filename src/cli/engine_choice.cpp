@@ -29,12 +29,13 @@ EngineTaken choose_engine(const ModelFlags& flags, const std::string& path) {
     if (const std::string why = why_not_native(path); !why.empty()) {
       throw Error(fmt::format("{}: the native engine cannot run it: {}; use --engine llama", path, why));
     }
-    if (flags.choice == EngineChoice::kNative) {
-      if (const std::string why = why_no_native_gpu(); !why.empty()) {
-        throw Error(fmt::format("--engine native needs a GPU: {}; use --engine llama", why));
-      }
+    if (flags.choice == EngineChoice::kNativeOracle) return {.engine = flags.choice, .why = {}};
+    if (flags.choice == EngineChoice::kNative && why_no_native_gpu().empty())
+      return {.engine = flags.choice, .why = {}};
+    if (const std::string why = why_not_native_cpu(path); !why.empty()) {
+      throw Error(fmt::format("{}: the native engine cannot run it on the CPU: {}; use --engine llama", path, why));
     }
-    return {.engine = flags.choice, .why = {}};
+    return {.engine = EngineChoice::kNativeCpu, .why = {}};
   }
   // Nobody without a GPU needs to hear of this.
   if (!why_no_native_gpu().empty()) return {};

@@ -92,9 +92,11 @@ std::unique_ptr<LoadedModel> load_model(const ModelFlags& flags, const LoadingHo
     if (taken.engine == EngineChoice::kLlama) {
       model = std::make_unique<LlamaModel>(options);
     } else {
-      const auto device = taken.engine == EngineChoice::kNative ? NativeDevice::kCuda : NativeDevice::kCpu;
-      model = std::make_unique<NativeModel>(
-          NativeModelOptions{.path = file.path, .device = device, .on_load = options.on_load});
+      const auto device = taken.engine == EngineChoice::kNative      ? NativeDevice::kCuda
+                          : taken.engine == EngineChoice::kNativeCpu ? NativeDevice::kFastCpu
+                                                                     : NativeDevice::kCpu;
+      model = std::make_unique<NativeModel>(NativeModelOptions{
+          .path = file.path, .device = device, .threads = flags.threads, .on_load = options.on_load});
     }
     return std::make_unique<LoadedModel>(std::move(file), std::move(model));
   } catch (const Error&) {
