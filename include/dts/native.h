@@ -12,8 +12,9 @@
 namespace dts {
 
 enum class NativeDevice {
-  kCuda,  // a GPU; only where this was built with CUDA
-  kCpu,   // slow and obvious: what the GPU is checked with
+  kCuda,     // a GPU; only where this was built with CUDA
+  kCpu,      // slow and obvious: what the others are checked with
+  kFastCpu,  // the CPU's vector units, packed weights
 };
 
 // What K and V are rounded to. On NativeDevice::kCpu they lie in single precision either way.
@@ -26,11 +27,15 @@ struct NativeModelOptions {
   std::string path;  // GGUF, one file
   NativeDevice device = NativeDevice::kCuda;
   NativeKvType kv_type = NativeKvType::kF16;
+  int threads = 0;  // of each engine on the CPU; 0: one a core, fewer for a very small model
   std::function<bool(float)> on_load = {};  // progress 0..1; false aborts the loading
 };
 
 // Why this machine has no device for it, in words: "this was built without CUDA". Empty: it has.
 std::string why_no_native_gpu();
+
+// Why the fast CPU kernels cannot run that model here, in words: "they have none for q2_K weights". Empty: they can.
+std::string why_not_native_cpu(const std::string& path);
 
 // Why the engine cannot run that model, in words: "it knows qwen2, qwen3, llama and phi3, not 'gemma2'". Empty: it can.
 // Throws dts::Error when the file is no model at all.

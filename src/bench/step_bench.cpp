@@ -168,7 +168,10 @@ StepBenchResult run_step_bench(const LlamaModel& model, const StepBenchOptions& 
     engine_options.max_branches = branches;
     engine_options.context_length = longest + options.steps + 16;
     const MemoryPlan plan = plan_memory(model, engine_options);  // what "auto" came to
-    const auto engine = make_llama_engine(model, engine_options);
+    const auto engine =
+        options.ours != nullptr
+            ? options.ours->make_engine({.max_branches = branches, .context_length = engine_options.context_length})
+            : make_llama_engine(model, engine_options);
     BareLoopOptions bare_options;
     bare_options.branches = branches;
     bare_options.context = (engine_options.context_length + 255) / 256 * 256;

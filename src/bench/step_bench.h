@@ -14,6 +14,7 @@ struct StepBenchOptions {
   std::vector<int> private_tokens = {0, 256, 1024, 2048};  // tokens each branch holds in its own KV
   int steps = 9;                                           // measured steps of each, ours and bare in turn
   LlamaEngineOptions engine;                               // max_branches and context_length are the benchmark's
+  const Model* ours = nullptr;  // whose steps are ours, the same weights on another engine; null: llama.cpp's, too
 };
 
 // Seconds a step; medians over the measured steps.

@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "base/machine.h"
 #include "bench/gpu_bench.h"
 #include "bench/step_bench.h"
 #include "cli/arguments.h"
@@ -54,8 +55,14 @@ void stop_if_interrupted() {
   if (Interrupt::requested()) throw BenchInterrupted();
 }
 
+// The model on llama.cpp, and on the engine whose steps are ours where that is another.
+struct BenchModels {
+  std::unique_ptr<LlamaModel> llama;
+  std::unique_ptr<NativeModel> ours;
+};
+
 // A model of random weights exists as a file only until it is loaded.
-LlamaModel load_random_or_given(const BenchFlags& flags) {
+BenchModels load_random_or_given(const BenchFlags& flags) {
   ModelFile file{flags.model.path};
   if (file.path.empty()) {
     RandomModelOptions random = random_model_preset(flags.geometry, flags.layers);
@@ -67,7 +74,14 @@ LlamaModel load_random_or_given(const BenchFlags& flags) {
   LlamaModelOptions options;
   options.path = guard.get().path;
   options.gpu_layers = flags.model.gpu_layers;
-  return LlamaModel(options);
+  BenchModels models;
+  models.llama = std::make_unique<LlamaModel>(options);
+  if (flags.model.choice == EngineChoice::kNativeCpu) {
+    const int threads = flags.model.threads > 0 ? flags.model.threads : usable_cores();
+    models.ours = std::make_unique<NativeModel>(
+        NativeModelOptions{.path = options.path, .device = NativeDevice::kFastCpu, .threads = threads});
+  }
+  return models;
 }
 
 double ms(double seconds) { return seconds * 1e3; }
@@ -226,14 +240,16 @@ int bench_gpu(BenchFlags& flags) {
   flags.layers = 0;
   flags.weights = "f16";
   flags.model.path.clear();
-  const LlamaModel peer = load_random_or_given(flags);
-  options.peer = &peer;
+  const BenchModels peer = load_random_or_given(flags);
+  options.peer = peer.llama.get();
   return measure_gpu(options, flags.json);
 }
 
-bench::StepBenchResult measure(const BenchFlags& flags, const LlamaModel& model, const std::string& before) {
+bench::StepBenchResult measure(const BenchFlags& flags, const BenchModels& models, const std::string& before) {
+  bench::StepBenchOptions options = flags.bench;
+  options.ours = models.ours.get();
   return bench::run_step_bench(
-      model, flags.bench,
+      *models.llama, options,
       [&](const bench::StepTimes& times) {
         if (!flags.json) write_stdout(before + row(times));
       },
@@ -249,9 +265,9 @@ int bench_all_weights(const BenchFlags& flags) {
     BenchFlags one = flags;
     one.weights = type;
     one.bench.private_tokens = {flags.bench.private_tokens.front()};
-    const LlamaModel model = load_random_or_given(one);
-    const bench::StepBenchResult result = measure(one, model, fmt::format("{:<9}", type));
-    if (flags.json) out[type] = to_json(result, model);
+    const BenchModels models = load_random_or_given(one);
+    const bench::StepBenchResult result = measure(one, models, fmt::format("{:<9}", type));
+    if (flags.json) out[type] = to_json(result, *models.llama);
   }
   if (flags.json) write_stdout(out.dump(2) + "\n");
   return kExitAnswered;
@@ -269,11 +285,12 @@ int bench(BenchFlags& flags) {
   flags.bench.engine = flags.model.engine(0, 0);
   flags.bench.engine.lone_rows_alone = true;  // as `run` and `serve` do
   if (flags.weights == "all" && flags.model.path.empty()) return bench_all_weights(flags);
-  const LlamaModel model = load_random_or_given(flags);
+  const BenchModels models = load_random_or_given(flags);
+  const LlamaModel& model = *models.llama;
   std::string text = fmt::format("{} ({}), {:.0f} M parameters\n", model.info().name, model.info().architecture,
                                  static_cast<double>(model.info().parameters) / 1e6);
   if (!flags.json) write_stdout(text + kHeader);
-  const bench::StepBenchResult result = measure(flags, model, "");
+  const bench::StepBenchResult result = measure(flags, models, "");
   if (flags.json) return write_stdout(to_json(result, model).dump(2) + "\n"), kExitAnswered;
 
   const bench::StatisticsTimes& s = result.statistics;

@@ -110,11 +110,14 @@ std::unique_ptr<LoadedModel> load_model(const ModelFlags& flags, const LoadingHo
     if (taken.engine == EngineChoice::kLlama) {
       model = std::make_unique<LlamaModel>(options);
     } else {
-      const auto device = taken.engine == EngineChoice::kNative ? NativeDevice::kCuda : NativeDevice::kCpu;
+      const auto device = taken.engine == EngineChoice::kNative      ? NativeDevice::kCuda
+                          : taken.engine == EngineChoice::kNativeCpu ? NativeDevice::kFastCpu
+                                                                     : NativeDevice::kCpu;
       model = std::make_unique<NativeModel>(
           NativeModelOptions{.path = file.path,
                              .device = device,
                              .kv_type = flags.kv_type == KvType::kQ8_0 ? NativeKvType::kQ8_0 : NativeKvType::kF16,
+                             .threads = flags.threads,
                              .on_load = options.on_load});
     }
     return std::make_unique<LoadedModel>(std::move(file), std::move(model));

@@ -96,12 +96,13 @@ void add_model_options(CLI::App& app, ModelFlags& flags) {
                             {"llama", EngineChoice::kLlama},
                             {"native", EngineChoice::kNative},
                             {"native-cpu", EngineChoice::kNativeCpu},
+                            {"native-oracle", EngineChoice::kNativeOracle},
                             {"vllm", EngineChoice::kVllm},
                             {"sglang", EngineChoice::kSglang},
                             {"llama-server", EngineChoice::kLlamaServer},
                             {"openai", EngineChoice::kOpenai}},
                            "what decodes: in this process (default auto: native where there is a GPU and it knows the "
-                           "model, else llama.cpp; native-cpu is slow, to check with), or servers at --url");
+                           "model, else llama.cpp; native-oracle is slow, to check with), or servers at --url");
   add_remote_options(app, flags.remote);
   app.option_defaults()->group("Model");
   add_value(

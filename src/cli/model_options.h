@@ -13,8 +13,9 @@ namespace dts::cli {
 enum class EngineChoice {
   kAuto,  // native where there is a GPU and it knows the model, else llama.cpp
   kLlama,
-  kNative,     // on the GPU
-  kNativeCpu,  // its oracle: slow
+  kNative,        // on the GPU
+  kNativeCpu,     // on the CPU, whether there is a GPU or not
+  kNativeOracle,  // slow and obvious
   kVllm,
   kSglang,
   kLlamaServer,

@@ -141,15 +141,24 @@ void compare(const std::string& path, bool quantised, int tokens) {
   for (const NativeDevice device : native_devices()) {
     if (device == NativeDevice::kCpu) continue;
     const auto native = on_native(path, device, tokens, forced);
-    expect_within("reference to native CUDA", distance(reference, native), kMostOwnKl);
+    const std::string name = std::string("native ") + name_of(device);
+    if (quantised && device == NativeDevice::kFastCpu) {
+      // It rounds what goes into a product to 8 bits, as llama.cpp does: no further from the reference than that.
+      const Distance off = distance(reference, native);
+      report(("reference to " + name).c_str(), off);
+      EXPECT_LT(off.mean_kl, 1.1 * llama_off.mean_kl + kMostOwnKl);
+      EXPECT_LT(off.mean_kl, kMostKl);
+      continue;
+    }
+    expect_within(("reference to " + name).c_str(), distance(reference, native), kMostOwnKl);
     const Distance apart = distance(llama, native);
     if (quantised) {
-      expect_within("llama.cpp, expanded, to native CUDA", distance(expanded, native), kMostKl);
-      report("llama.cpp to native CUDA", apart);
+      expect_within(("llama.cpp, expanded, to " + name).c_str(), distance(expanded, native), kMostKl);
+      report(("llama.cpp to " + name).c_str(), apart);
       const Distance own = distance(llama, reference);
       EXPECT_NEAR(apart.mean_kl, own.mean_kl, 0.1 * own.mean_kl + kMostOwnKl) << "llama.cpp is as far from both";
     } else {
-      expect_within("llama.cpp to native CUDA", apart, kMostKl);
+      expect_within(("llama.cpp to " + name).c_str(), apart, kMostKl);
     }
   }
 }
@@ -208,8 +217,9 @@ void compare_eight_bits(const std::string& path, int tokens) {
   for (const NativeDevice device : native_devices()) {
     if (device == NativeDevice::kCpu) continue;
     const auto native = on_native(path, device, tokens, forced, NativeKvType::kQ8_0);
-    expect_within("KV in 8 bits, oracle to native CUDA", distance(oracle, native), kMostOwnKl);
-    expect_eight_bits("reference to native CUDA, KV in 8 bits", native);
+    const std::string name = std::string("native ") + name_of(device);
+    expect_within(("KV in 8 bits, oracle to " + name).c_str(), distance(oracle, native), kMostOwnKl);
+    expect_eight_bits(("reference to " + name + ", KV in 8 bits").c_str(), native);
   }
 }
 

@@ -11,12 +11,14 @@
 namespace dts {
 
 inline std::vector<NativeDevice> native_devices() {
-  std::vector<NativeDevice> devices = {NativeDevice::kCpu};
+  std::vector<NativeDevice> devices = {NativeDevice::kCpu, NativeDevice::kFastCpu};
   if (why_no_native_gpu().empty()) devices.push_back(NativeDevice::kCuda);
   return devices;
 }
 
-inline const char* name_of(NativeDevice device) { return device == NativeDevice::kCpu ? "CPU" : "CUDA"; }
+inline const char* name_of(NativeDevice device) {
+  return device == NativeDevice::kCpu ? "Oracle" : device == NativeDevice::kFastCpu ? "CPU" : "CUDA";
+}
 
 inline constexpr NativeKvType kKvTypes[] = {NativeKvType::kF16, NativeKvType::kQ8_0};
 inline const char* name_of(NativeKvType kv) { return kv == NativeKvType::kF16 ? "f16" : "q8_0"; }

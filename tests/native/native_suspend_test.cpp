@@ -9,6 +9,7 @@
 
 #include "dts/scheduler.h"
 #include "dts/search.h"
+#include "engine/native/cpu/fast_cpu_backend.h"
 #include "engine/native/cpu_backend.h"
 #include "engine/native/cuda/cuda_device.h"
 #include "engine/native/gguf_weights.h"
@@ -29,8 +30,9 @@ class Pages {
     std::string why;
     const auto weights = native::open_gguf_weights(path_, why);
     geometry_ = weights->geometry();
-    device_ =
-        device == NativeDevice::kCpu ? native::make_cpu_device(*weights) : native::make_cuda_device(*weights, nullptr);
+    device_ = device == NativeDevice::kCpu       ? native::make_cpu_device(*weights)
+              : device == NativeDevice::kFastCpu ? native::make_fast_cpu_device(*weights, 2, nullptr)
+                                                 : native::make_cuda_device(*weights, nullptr);
   }
 
   std::unique_ptr<Engine> engine(int pages, NativeKvType kv) const {
@@ -234,7 +236,8 @@ TEST_P(NativeSuspend, PromptsAreTakenOver) {
       *searches[1], "with nothing kept");
 }
 
-INSTANTIATE_TEST_SUITE_P(Devices, NativeSuspend, ::testing::Values(NativeDevice::kCpu, NativeDevice::kCuda),
+INSTANTIATE_TEST_SUITE_P(Devices, NativeSuspend,
+                         ::testing::Values(NativeDevice::kCpu, NativeDevice::kFastCpu, NativeDevice::kCuda),
                          [](const auto& test) { return std::string(name_of(test.param)); });
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "dts/error.h"
 #include "engine/llama/gguf_file.h"
 #include "engine/llama/gguf_metadata.h"
+#include "engine/native/mapped_file.h"
 
 namespace dts::native {
 namespace {
@@ -39,6 +40,24 @@ class GgufWeights final : public WeightSource {
 
   void read(Part part, int layer, const std::function<void(std::span<const float>)>& take) const override {
     for (const std::string& name : names(part, layer)) read_tensor(name, take);
+  }
+
+  std::vector<StoredRows> stored(Part part, int layer) const override {
+    if (!mapping_) mapping_ = std::make_shared<MappedFile>(path_);
+    std::vector<StoredRows> out;
+    for (const std::string& name : names(part, layer)) {
+      const Tensor& tensor = tensors_.at(name);
+      const std::size_t bytes = ggml_row_size(tensor.type, tensor.columns) * static_cast<std::size_t>(tensor.rows);
+      if (tensor.offset > mapping_->size() || bytes > mapping_->size() - tensor.offset) {
+        throw Error(fmt::format("{}: tensor {} goes beyond the end of the file", path_, name));
+      }
+      out.push_back({.type = tensor.type,
+                     .rows = tensor.rows,
+                     .columns = tensor.columns,
+                     .data = mapping_->data() + tensor.offset,
+                     .owner = mapping_});
+    }
+    return out;
   }
 
   // The tensors that make the part, in order.
@@ -105,6 +124,7 @@ class GgufWeights final : public WeightSource {
   std::string path_;
   Geometry geometry_;
   std::map<std::string, Tensor> tensors_;
+  mutable std::shared_ptr<MappedFile> mapping_;  // made when it is first wanted
 };
 
 std::map<std::string, Tensor> list_tensors(const gguf_context* gguf) {

@@ -5,6 +5,7 @@
 #include "dts/error.h"
 #include "dts/llama.h"
 #include "dts/native.h"
+#include "engine/native/cpu/fast_cpu_backend.h"
 #include "engine/native/cpu_backend.h"
 #include "engine/native/cuda/cuda_device.h"
 #include "engine/native/gguf_weights.h"
@@ -17,7 +18,7 @@ struct NativeModelImpl {
   std::unique_ptr<LlamaModel> vocabulary;  // llama.cpp reads text: tokens are one thing everywhere
   ModelInfo info;
   native::Geometry geometry;
-  bool on_gpu = false;
+  NativeDevice where = NativeDevice::kCuda;
   NativeKvType kv = NativeKvType::kF16;
   std::unique_ptr<native::Device> device;
 };
@@ -30,13 +31,47 @@ std::string why_not_native(const std::string& path) {
   return why;
 }
 
+std::string why_not_native_cpu(const std::string& path) {
+  std::string why;
+  const auto weights = native::open_gguf_weights(path, why);
+  return weights ? native::why_no_fast_cpu(*weights) : why;
+}
+
+namespace {
+
+std::unique_ptr<native::Device> make_device(const native::WeightSource& weights, const NativeModelOptions& options) {
+  switch (options.device) {
+    case NativeDevice::kCuda:
+      return native::make_cuda_device(weights, options.on_load);
+    case NativeDevice::kFastCpu:
+      return native::make_fast_cpu_device(weights, options.threads, options.on_load);
+    case NativeDevice::kCpu:
+      break;
+  }
+  return native::make_cpu_device(weights);
+}
+
+const char* kind_of(NativeDevice device) {
+  switch (device) {
+    case NativeDevice::kCuda:
+      return "native CUDA";
+    case NativeDevice::kFastCpu:
+      return "native CPU";
+    case NativeDevice::kCpu:
+      break;
+  }
+  return "native oracle";
+}
+
+}  // namespace
+
 NativeModel::NativeModel(const NativeModelOptions& options) : impl_(std::make_unique<NativeModelImpl>()) {
   std::string why;
   const auto weights = native::open_gguf_weights(options.path, why);
   if (!weights) throw Error(fmt::format("{}: the native engine cannot run it: {}", options.path, why));
-  impl_->on_gpu = options.device == NativeDevice::kCuda;
+  impl_->where = options.device;
   impl_->kv = options.kv_type;
-  if (impl_->on_gpu) why = native::why_no_cuda_device();
+  if (options.device == NativeDevice::kCuda) why = native::why_no_cuda_device();
   if (!why.empty()) throw Error("the native engine has no GPU: " + why);
   impl_->vocabulary =
       std::make_unique<LlamaModel>(LlamaModelOptions{.path = options.path, .gpu_layers = 0, .vocabulary_only = true});
@@ -49,8 +84,7 @@ NativeModel::NativeModel(const NativeModelOptions& options) : impl_(std::make_un
     throw Error(fmt::format("{}: has {} tokens and embeddings for {}", options.path,
                             impl_->vocabulary->vocabulary().size(), impl_->geometry.n_vocab));
   }
-  impl_->device =
-      impl_->on_gpu ? native::make_cuda_device(*weights, options.on_load) : native::make_cpu_device(*weights);
+  impl_->device = make_device(*weights, options);
   impl_->info = impl_->vocabulary->info();
   impl_->info.training_context = impl_->geometry.context;
   impl_->info.parameters = impl_->geometry.parameters();
@@ -70,7 +104,7 @@ EnginePlan NativeModel::plan_engine(const EngineRequest& request) const {
   const std::int64_t available = impl_->device->available_bytes();
   native::EngineShape shape = native::plan_shape(*impl_->device, impl_->geometry, request, impl_->kv, available);
   shape.name = impl_->info.name;
-  shape.kind = impl_->on_gpu ? "native CUDA" : "native CPU";
+  shape.kind = kind_of(impl_->where);
   const std::int64_t page_bytes = impl_->device->page_bytes(shape.kv);
   const double page = static_cast<double>(page_bytes);
   const bool eight_bits = shape.kv == NativeKvType::kQ8_0;
@@ -79,7 +113,7 @@ EnginePlan NativeModel::plan_engine(const EngineRequest& request) const {
   plan.available_bytes = available;
   plan.needed_bytes = shape.pages * page_bytes + impl_->device->scratch_bytes(native::limits_of(shape));
   plan.settings = {{"engine", shape.kind},
-                   {"kv_type", eight_bits ? "q8_0" : (impl_->on_gpu ? "f16" : "f32")},
+                   {"kv_type", eight_bits ? "q8_0" : (impl_->where == NativeDevice::kCpu ? "f32" : "f16")},
                    {"device", impl_->device->name()}};
   plan.description = fmt::format(
       "native engine on {}: {} branches, {} tokens a branch\n"

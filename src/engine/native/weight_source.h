@@ -2,8 +2,11 @@
 // in this machine's memory as a whole.
 #pragma once
 
+#include <cstdint>
 #include <functional>
+#include <memory>
 #include <span>
+#include <vector>
 
 #include "engine/native/geometry.h"
 
@@ -31,6 +34,15 @@ struct PartShape {
 };
 PartShape shape_of(Part part, const Geometry& geometry);
 
+// Rows as they are stored, in blocks of a ggml type.
+struct StoredRows {
+  int type = 0;  // ggml_type
+  std::int64_t rows = 0;
+  std::int64_t columns = 0;
+  const std::uint8_t* data = nullptr;
+  std::shared_ptr<const void> owner = {};  // keeps the data where it is
+};
+
 class WeightSource {
  public:
   WeightSource() = default;
@@ -43,6 +55,9 @@ class WeightSource {
   // Hands the part's elements to `take`, in order, stretch by stretch. `layer` is 0 for what is not in a layer.
   // Throws dts::Error when they cannot be read.
   virtual void read(Part part, int layer, const std::function<void(std::span<const float>)>& take) const = 0;
+
+  // The part as it is stored, matrix after matrix; none where there is no such thing. Throws dts::Error.
+  virtual std::vector<StoredRows> stored(Part /*part*/, int /*layer*/) const { return {}; }
 };
 
 }  // namespace dts::native

@@ -1,0 +1,59 @@
+// The kernels, compiled for every instruction set; the best that this CPU has is taken at run time.
+//
+// Every row is computed by the same operations in the same order, however many rows there are and however they are
+// shared out: a row's result does not depend on the others, nor on threads, to the last bit.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "engine/native/cpu/activations.h"
+#include "engine/native/cpu/panels.h"
+
+namespace dts::native {
+
+// One kv head's page: K turned, so that sixteen tokens lie side by side, V as it is. Elements in half precision, or in
+// codes of 8 bits with a scale in half precision for 32 of them.
+struct PageView {
+  const std::uint8_t* keys = nullptr;           // [head_size, kPageTokens] elements
+  const std::uint8_t* values = nullptr;         // [kPageTokens, head_size] elements
+  const std::uint16_t* key_scales = nullptr;    // [head_size / 32, kPageTokens]; null: half precision
+  const std::uint16_t* value_scales = nullptr;  // [kPageTokens, head_size / 32]
+};
+
+// One query's attention so far: softmax(q . K) V before the division by the sum.
+struct RunningAttention {
+  const float* query = nullptr;  // [head_size], scaled
+  float* value = nullptr;        // [head_size]
+  float max = 0;                 // set on the first page
+  float sum = 0;
+  int tokens = 0;  // of the page it attends to: all before that position in the page
+};
+
+struct CpuKernels {
+  const char* name;  // "AVX-512 with VNNI"
+
+  // out[r][o] = row r . output o, for the outputs of panels [first, first + count). `out` is [rows, stride].
+  void (*multiply)(const PanelMatrix& matrix, int first, int count, const Activations& activations, int rows,
+                   float* out, std::size_t stride);
+  // Codes of `n` values, n a multiple of 32.
+  void (*quantise)(const float* values, int n, const ActivationBuffer::CodeRow& out);
+  // out = x / rms(x) x weight
+  void (*normalise)(const float* x, const float* weight, int n, float epsilon, float* out);
+  // out[i] = silu(gate[i]) x up[i]
+  void (*gate)(const float* gate, const float* up, int n, float* out);
+  // to[i] += from[i]
+  void (*add)(const float* from, int n, float* to);
+  // Goes on with `n` queries over one page; `first` where it is their first.
+  void (*attend)(const PageView& page, int head_size, bool first, RunningAttention* queries, int n);
+  // Single precision to half, rounded to nearest: [n], `step` elements apart in `out`. What is beyond the range becomes
+  // its end.
+  void (*to_half)(const float* from, int n, std::uint16_t* out, std::size_t step);
+  // to[i] = to[i] x before + from[i] x now
+  void (*merge)(const float* from, float now, float before, int n, float* to);
+};
+
+// Null where this CPU has no instruction set that they are worth it on (AVX2 or later, NEON).
+const CpuKernels* cpu_kernels();
+
+}  // namespace dts::native

@@ -1,0 +1,63 @@
+// A model's weights as the CPU's kernels read them.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "engine/native/cpu/panels.h"
+#include "engine/native/weight_source.h"
+
+namespace dts::native {
+
+// Matrices that a file keeps apart and that have the same inputs: their outputs follow one another.
+struct StackedPanels {
+  std::vector<PanelMatrix> matrices;
+  int inputs = 0;
+  int outputs = 0;
+
+  bool wants_codes() const;   // any is quantised
+  bool wants_values() const;  // any is not
+  std::int64_t bytes() const;
+};
+
+struct CpuLayer {
+  std::vector<float> attention_norm;     // [width]
+  StackedPanels qkv;                     // [qkv_width, width]
+  std::vector<float> qkv_bias;           // [qkv_width]; empty: none
+  std::vector<float> query_norm;         // [head_size]; empty: none
+  std::vector<float> key_norm;           // [head_size]; empty: none
+  StackedPanels attention_output;        // [width, q_width]
+  std::vector<float> feed_forward_norm;  // [width]
+  StackedPanels gate_up;                 // [2 * feed_forward, width]
+  StackedPanels down;                    // [width, feed_forward]
+};
+
+class PanelWeights {
+ public:
+  // Packs on `threads` threads. `progress` is told how far it is, from 0 to 1, and stops it by returning false: then
+  // dts::Error is thrown.
+  PanelWeights(const WeightSource& source, int threads, const std::function<bool(float)>& progress);
+
+  const Geometry& geometry() const { return geometry_; }
+  const std::vector<float>& output_norm() const { return output_norm_; }
+  const StackedPanels& head() const { return head_; }
+  const CpuLayer& layer(int index) const { return layers_[static_cast<std::size_t>(index)]; }
+  // The embedding of a token. [width]
+  void embed(int token, float* out) const;
+  std::int64_t bytes() const { return bytes_; }
+
+ private:
+  Geometry geometry_;
+  StoredRows stored_embedding_;   // read where it lies; without data: see below
+  std::vector<float> embedding_;  // [n_vocab, width]
+  std::vector<float> output_norm_;
+  StackedPanels head_;
+  std::vector<CpuLayer> layers_;
+  std::int64_t bytes_ = 0;
+};
+
+// Why the kernels cannot read these weights, in words: "they have none for q2_K". Empty: they can.
+std::string why_no_panels(const WeightSource& source);
+
+}  // namespace dts::native

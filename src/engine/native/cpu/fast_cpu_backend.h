@@ -1,0 +1,23 @@
+// The native engine on the CPU: products over packed panels, attention over shared pages, as many threads as are
+// wanted. A row's results are the same to the last bit however many rows and threads there are.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "engine/native/backend.h"
+
+namespace dts::native {
+
+// Why the CPU's kernels cannot run this model here, in words. Empty: they can.
+std::string why_no_fast_cpu(const WeightSource& source);
+
+// Threads that a model of that geometry is worth, at most one a core.
+int worthwhile_threads(const Geometry& geometry);
+
+// `threads` of each engine; 0: as many as are worthwhile. `progress`: see PanelWeights.
+std::unique_ptr<Device> make_fast_cpu_device(const WeightSource& source, int threads,
+                                             const std::function<bool(float)>& progress);
+
+}  // namespace dts::native

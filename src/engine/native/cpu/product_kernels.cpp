@@ -1,0 +1,454 @@
+// Matrix products over panels; compiled once for every instruction set.
+#include "engine/native/cpu/product_kernels.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <utility>
+
+#include "engine/native/cpu/cpu_kernels.h"
+
+// In this version of Highway asked for by name: it has the products of bytes that AVX-512 lacks.
+#define HWY_WANT_AVX3_DL
+#undef HWY_TARGET_INCLUDE
+#define HWY_TARGET_INCLUDE "engine/native/cpu/product_kernels.cpp"
+#include "hwy/foreach_target.h"  // IWYU pragma: keep
+// After foreach_target.h, as it wants.
+#include "hwy/highway.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace dts::native {
+namespace HWY_NAMESPACE {
+namespace hn = hwy::HWY_NAMESPACE;
+
+#if HWY_TARGET != HWY_SCALAR
+
+using F32 = hn::CappedTag<float, kPanelOutputs>;
+using I32 = hn::RebindToSigned<F32>;
+using U8 = hn::Repartition<std::uint8_t, F32>;
+using FloatVec = hn::Vec<F32>;
+using IntVec = hn::Vec<I32>;
+using ByteVec = hn::Vec<U8>;
+
+constexpr int kLanes = static_cast<int>(hn::MaxLanes(F32()));
+constexpr int kColumnsOfPanel = kPanelOutputs / kLanes;  // vectors that a panel is wide
+constexpr std::size_t kVector = 64;                      // bytes of a group of four inputs, all lanes of a panel
+constexpr int kGroups = kBlockInputs / 4;
+#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
+constexpr int kMostRows = 12;      // in registers, beside as many sums in single precision
+constexpr int kMostFloatRows = 8;  // in registers, times ...
+constexpr int kFloatColumns = 3;
+#elif HWY_TARGET == HWY_AVX2
+constexpr int kMostRows = 5;
+constexpr int kMostFloatRows = 4;
+constexpr int kFloatColumns = 2;
+#else
+constexpr int kMostRows = 4;
+constexpr int kMostFloatRows = 2;
+constexpr int kFloatColumns = 2;
+#endif
+
+// sum + the four products, in each lane, of unsigned codes and the same four signed bytes. kSmall: codes are below 128.
+template <bool kSmall>
+HWY_INLINE IntVec add_products(IntVec sum, ByteVec codes, const std::int8_t* four_bytes) {
+#if HWY_TARGET == HWY_AVX3_DL
+  // By name: this version of Highway compiles the set without the one instruction that it is wanted for.
+  asm("vpdpbusd %2%{1to16%}, %1, %0"
+      : "+v"(sum.raw)
+      : "v"(codes.raw), "m"(*reinterpret_cast<const std::int8_t(*)[4]>(four_bytes)));
+  return sum;
+#else
+  std::int32_t four = 0;
+  std::memcpy(&four, four_bytes, sizeof four);
+  const IntVec bytes = hn::Set(I32(), four);
+#if HWY_TARGET == HWY_AVX3
+  const __m512i ones = _mm512_set1_epi16(1);
+  if constexpr (kSmall) {
+    return IntVec{_mm512_add_epi32(sum.raw, _mm512_madd_epi16(_mm512_maddubs_epi16(codes.raw, bytes.raw), ones))};
+  }
+  // Two products of 255 and 127 do not fit 16 bits: the eighth bit apart.
+  const __m512i high = _mm512_set1_epi8(static_cast<char>(0x80));
+  const __m512i low = _mm512_madd_epi16(_mm512_maddubs_epi16(_mm512_andnot_si512(high, codes.raw), bytes.raw), ones);
+  const __m512i top = _mm512_madd_epi16(_mm512_maddubs_epi16(_mm512_and_si512(high, codes.raw), bytes.raw), ones);
+  return IntVec{_mm512_add_epi32(sum.raw, _mm512_add_epi32(low, top))};
+#elif HWY_TARGET == HWY_AVX2
+  const __m256i ones = _mm256_set1_epi16(1);
+  if constexpr (kSmall) {
+    return IntVec{_mm256_add_epi32(sum.raw, _mm256_madd_epi16(_mm256_maddubs_epi16(codes.raw, bytes.raw), ones))};
+  }
+  const __m256i high = _mm256_set1_epi8(static_cast<char>(0x80));
+  const __m256i low = _mm256_madd_epi16(_mm256_maddubs_epi16(_mm256_andnot_si256(high, codes.raw), bytes.raw), ones);
+  const __m256i top = _mm256_madd_epi16(_mm256_maddubs_epi16(_mm256_and_si256(high, codes.raw), bytes.raw), ones);
+  return IntVec{_mm256_add_epi32(sum.raw, _mm256_add_epi32(low, top))};
+#else
+  const I32 d;
+  const hn::RebindToUnsigned<I32> du;
+  const auto w = hn::BitCast(du, codes);
+  const auto mask = hn::Set(du, 255U);
+  const auto weight = [&](auto shifted) { return hn::BitCast(d, hn::And(shifted, mask)); };
+  sum = hn::Add(sum, hn::Mul(weight(w), hn::ShiftRight<24>(hn::ShiftLeft<24>(bytes))));
+  sum = hn::Add(sum, hn::Mul(weight(hn::ShiftRight<8>(w)), hn::ShiftRight<24>(hn::ShiftLeft<16>(bytes))));
+  sum = hn::Add(sum, hn::Mul(weight(hn::ShiftRight<16>(w)), hn::ShiftRight<24>(hn::ShiftLeft<8>(bytes))));
+  return hn::Add(sum, hn::Mul(weight(hn::ShiftRight<24>(w)), hn::ShiftRight<24>(bytes)));
+#endif
+#endif
+}
+
+HWY_INLINE FloatVec load_halves(const std::uint8_t* at) {
+  const hn::Rebind<hwy::float16_t, F32> d;
+  return hn::PromoteTo(F32(), hn::LoadU(d, reinterpret_cast<const hwy::float16_t*>(at)));
+}
+
+template <typename Byte>
+HWY_INLINE FloatVec load_bytes(const std::uint8_t* at) {
+  const hn::Rebind<Byte, I32> d;
+  return hn::ConvertTo(F32(), hn::PromoteTo(I32(), hn::LoadU(d, reinterpret_cast<const Byte*>(at))));
+}
+
+HWY_INLINE ByteVec half_of(ByteVec both, int group) {
+  const ByteVec low = hn::Set(U8(), std::uint8_t{15});
+  return hn::And(group % 2 == 0 ? both : hn::ShiftRight<4>(both), low);
+}
+
+// A type of quantised weights: where block `b` of a panel lies, its codes group by group, and its scales. `lane` is the
+// first of the lanes that are computed.
+struct Q8_0 {
+  static constexpr int kZero = 128;
+  static constexpr int kScales = 1;  // to a block
+  static constexpr bool kSmall = false;
+  static constexpr bool kMinima = false;
+  const std::uint8_t* block;
+  HWY_INLINE Q8_0(const std::uint8_t* panel, int b, int lane)
+      : block(panel + static_cast<std::size_t>(b) * (32 + 8 * kVector)), lane_(static_cast<std::size_t>(lane)) {}
+  HWY_INLINE ByteVec codes(int group) const {
+    return hn::LoadU(U8(), block + 32 + static_cast<std::size_t>(group) * kVector + lane_ * 4);
+  }
+  HWY_INLINE FloatVec scale(int /*part*/) const { return load_halves(block + lane_ * 2); }
+  HWY_INLINE FloatVec minimum() const { return hn::Zero(F32()); }
+
+ private:
+  std::size_t lane_;
+};
+
+struct Q4_0 {
+  static constexpr int kZero = 8;
+  static constexpr int kScales = 1;
+  static constexpr bool kSmall = true;
+  static constexpr bool kMinima = false;
+  const std::uint8_t* block;
+  HWY_INLINE Q4_0(const std::uint8_t* panel, int b, int lane)
+      : block(panel + static_cast<std::size_t>(b) * (32 + 4 * kVector)), lane_(static_cast<std::size_t>(lane)) {}
+  HWY_INLINE ByteVec codes(int group) const {
+    return half_of(hn::LoadU(U8(), block + 32 + static_cast<std::size_t>(group / 2) * kVector + lane_ * 4), group);
+  }
+  HWY_INLINE FloatVec scale(int /*part*/) const { return load_halves(block + lane_ * 2); }
+  HWY_INLINE FloatVec minimum() const { return hn::Zero(F32()); }
+
+ private:
+  std::size_t lane_;
+};
+
+struct Iq4Nl : Q4_0 {
+  static constexpr int kZero = 128;
+  static constexpr bool kSmall = false;
+  HWY_INLINE Iq4Nl(const std::uint8_t* panel, int b, int lane) : Q4_0(panel, b, lane) {}
+  HWY_INLINE ByteVec codes(int group) const {
+    // kIq4NlValues + 128
+    alignas(16) static constexpr std::uint8_t kValues[16] = {1,   24,  45,  63,  79,  93,  106, 118,
+                                                             129, 141, 153, 166, 181, 197, 217, 241};
+    return hn::TableLookupBytes(hn::LoadDup128(U8(), kValues), Q4_0::codes(group));
+  }
+};
+
+// Those with scales of scales; the offsets are pack_panel's.
+template <std::size_t kBytes, std::size_t kScaleAt, std::size_t kLowAt>
+struct Super {
+  const std::uint8_t* super;
+  HWY_INLINE Super(const std::uint8_t* panel, int b, int lane)
+      : super(panel + static_cast<std::size_t>(b / 8) * kBytes),
+        block_(static_cast<std::size_t>(b % 8)),
+        lane_(static_cast<std::size_t>(lane)) {}
+  HWY_INLINE ByteVec low(int group) const {
+    const std::uint8_t* at = super + kLowAt + (block_ * 4 + static_cast<std::size_t>(group / 2)) * kVector;
+    return half_of(hn::LoadU(U8(), at + lane_ * 4), group);
+  }
+
+ protected:
+  std::size_t block_;
+  std::size_t lane_;
+};
+
+template <std::size_t kBytes>
+struct WithMinima : Super<kBytes, 64, 320> {
+  static constexpr int kZero = 0;
+  static constexpr int kScales = 1;
+  static constexpr bool kSmall = true;
+  static constexpr bool kMinima = true;
+  HWY_INLINE WithMinima(const std::uint8_t* panel, int b, int lane) : Super<kBytes, 64, 320>(panel, b, lane) {}
+  HWY_INLINE FloatVec scale(int /*part*/) const {
+    return hn::Mul(load_halves(this->super + this->lane_ * 2),
+                   load_bytes<std::uint8_t>(this->super + 64 + this->block_ * 16 + this->lane_));
+  }
+  HWY_INLINE FloatVec minimum() const {
+    return hn::Mul(load_halves(this->super + 32 + this->lane_ * 2),
+                   load_bytes<std::uint8_t>(this->super + 192 + this->block_ * 16 + this->lane_));
+  }
+};
+
+struct Q4K : WithMinima<2368> {
+  HWY_INLINE Q4K(const std::uint8_t* panel, int b, int lane) : WithMinima<2368>(panel, b, lane) {}
+  HWY_INLINE ByteVec codes(int group) const { return low(group); }
+};
+
+struct Q5K : WithMinima<2880> {
+  HWY_INLINE Q5K(const std::uint8_t* panel, int b, int lane) : WithMinima<2880>(panel, b, lane) {}
+  HWY_INLINE ByteVec codes(int group) const {
+    const hn::Repartition<std::uint16_t, U8> d16;
+    const ByteVec all = hn::LoadU(U8(), super + 2368 + block_ * kVector + lane_ * 4);
+    // The group's bit of every byte at 16.
+    const auto wide = hn::BitCast(d16, all);
+    const auto moved = group < 4 ? hn::ShiftLeftSame(wide, 4 - group) : hn::ShiftRightSame(wide, group - 4);
+    const ByteVec fifth = hn::And(hn::BitCast(U8(), moved), hn::Set(U8(), std::uint8_t{16}));
+    return hn::Or(low(group), fifth);
+  }
+};
+
+struct Q6K : Super<3360, 32, 288> {
+  static constexpr int kZero = 32;
+  static constexpr int kScales = 2;
+  static constexpr bool kSmall = true;
+  static constexpr bool kMinima = false;
+  HWY_INLINE Q6K(const std::uint8_t* panel, int b, int lane) : Super<3360, 32, 288>(panel, b, lane) {}
+  HWY_INLINE ByteVec codes(int group) const {
+    const hn::Repartition<std::uint16_t, U8> d16;
+    const std::uint8_t* at = super + 2336 + (block_ * 2 + static_cast<std::size_t>(group / 4)) * kVector;
+    const auto wide = hn::BitCast(d16, hn::LoadU(U8(), at + lane_ * 4));
+    // The group's two bits of every byte at 16 and 32.
+    const int from = group % 4 * 2;
+    const auto moved = from < 4 ? hn::ShiftLeftSame(wide, 4 - from) : hn::ShiftRightSame(wide, from - 4);
+    const ByteVec high = hn::And(hn::BitCast(U8(), moved), hn::Set(U8(), std::uint8_t{48}));
+    return hn::Or(low(group), high);
+  }
+  HWY_INLINE FloatVec scale(int part) const {
+    return hn::Mul(load_halves(super + lane_ * 2),
+                   load_bytes<std::int8_t>(super + 32 + (block_ * 2 + static_cast<std::size_t>(part)) * 16 + lane_));
+  }
+  HWY_INLINE FloatVec minimum() const { return hn::Zero(F32()); }
+};
+
+// Stores what lies within the matrix: the last panel may be wider.
+HWY_INLINE void store(FloatVec v, float* out, int room) {
+  if (room >= kLanes) {
+    hn::StoreU(v, F32(), out);
+    return;
+  }
+  HWY_ALIGN float lanes[kLanes];
+  hn::Store(v, F32(), lanes);
+  std::copy_n(lanes, std::max(room, 0), out);
+}
+
+// kRows rows with one column of lanes.
+template <typename Type, int kRows>
+HWY_NOINLINE void quantised_tile(const std::uint8_t* panel, int lane, const Activations& a, int first_row, float* out,
+                                 std::size_t stride, int room) {
+  const I32 di;
+  const F32 df;
+  const auto inputs = static_cast<std::size_t>(a.inputs);
+  const std::size_t blocks = inputs / kBlockInputs;
+  const auto first = static_cast<std::size_t>(first_row);
+  const std::int8_t* codes = a.codes + first * inputs;
+  const float* scales = a.scales + first * blocks;
+  const float* sums = a.sums + first * blocks;
+  const std::int32_t* code_sums = a.code_sums + first * blocks * 2;
+  FloatVec total[kRows];
+  for (int r = 0; r < kRows; ++r) total[r] = hn::Zero(df);
+  for (std::size_t b = 0; b < blocks; ++b) {
+    const Type block(panel, static_cast<int>(b), lane);
+    constexpr int kGroupsOfScale = kGroups / Type::kScales;
+    for (int part = 0; part < Type::kScales; ++part) {
+      IntVec sum[kRows];
+      for (int r = 0; r < kRows; ++r) {
+        if constexpr (Type::kZero == 0) {
+          sum[r] = hn::Zero(di);
+        } else {
+          const std::int32_t* here = code_sums + static_cast<std::size_t>(r) * blocks * 2 + b * 2;
+          sum[r] = hn::Set(di, -Type::kZero * (Type::kScales == 2 ? here[part] : here[0] + here[1]));
+        }
+      }
+      HWY_UNROLL(8)
+      for (int g = part * kGroupsOfScale; g < (part + 1) * kGroupsOfScale; ++g) {
+        const ByteVec w = block.codes(g);
+        for (int r = 0; r < kRows; ++r) {
+          const std::int8_t* four = codes + static_cast<std::size_t>(r) * inputs + b * kBlockInputs + g * 4;
+          sum[r] = add_products<Type::kSmall>(sum[r], w, four);
+        }
+      }
+      const FloatVec scale = block.scale(part);
+      for (int r = 0; r < kRows; ++r) {
+        const FloatVec both = hn::Mul(scale, hn::Set(df, scales[static_cast<std::size_t>(r) * blocks + b]));
+        total[r] = hn::MulAdd(hn::ConvertTo(df, sum[r]), both, total[r]);
+      }
+    }
+    if constexpr (Type::kMinima) {
+      const FloatVec minimum = block.minimum();
+      for (int r = 0; r < kRows; ++r) {
+        total[r] = hn::NegMulAdd(minimum, hn::Set(df, sums[static_cast<std::size_t>(r) * blocks + b]), total[r]);
+      }
+    }
+  }
+  for (int r = 0; r < kRows; ++r) store(total[r], out + static_cast<std::size_t>(r) * stride, room);
+}
+
+struct PlainF32 {
+  static constexpr std::size_t kBytes = 4;
+  static HWY_INLINE FloatVec load(const std::uint8_t* at) {
+    return hn::LoadU(F32(), reinterpret_cast<const float*>(at));
+  }
+};
+struct PlainF16 {
+  static constexpr std::size_t kBytes = 2;
+  static HWY_INLINE FloatVec load(const std::uint8_t* at) { return load_halves(at); }
+};
+struct PlainBf16 {
+  static constexpr std::size_t kBytes = 2;
+  static HWY_INLINE FloatVec load(const std::uint8_t* at) {
+    const hn::Rebind<std::uint16_t, I32> d16;
+    const auto bits = hn::LoadU(d16, reinterpret_cast<const std::uint16_t*>(at));
+    return hn::BitCast(F32(), hn::ShiftLeft<16>(hn::PromoteTo(I32(), bits)));
+  }
+};
+
+// kRows rows with kColumns columns of lanes, `first_column` counted over all panels: a lone row has sums enough to keep
+// the units busy.
+template <typename Type, int kRows, int kColumns>
+HWY_NOINLINE void float_tile(const PanelMatrix& matrix, int first_column, const Activations& a, int first_row,
+                             float* out, std::size_t stride) {
+  const F32 df;
+  const auto inputs = static_cast<std::size_t>(a.inputs);
+  const float* values = a.values + static_cast<std::size_t>(first_row) * inputs;
+  const std::uint8_t* weights[kColumns];
+  for (int c = 0; c < kColumns; ++c) {
+    const int column = first_column + c;
+    weights[c] = matrix.panel(column / kColumnsOfPanel) +
+                 static_cast<std::size_t>(column % kColumnsOfPanel * kLanes) * Type::kBytes;
+  }
+  FloatVec total[kRows][kColumns];
+  for (auto& row : total) {
+    for (FloatVec& sum : row) sum = hn::Zero(df);
+  }
+  for (std::size_t k = 0; k < inputs; ++k) {
+    FloatVec w[kColumns];
+    for (int c = 0; c < kColumns; ++c) w[c] = Type::load(weights[c] + k * kPanelOutputs * Type::kBytes);
+    for (int r = 0; r < kRows; ++r) {
+      const FloatVec x = hn::Set(df, values[static_cast<std::size_t>(r) * inputs + k]);
+      for (int c = 0; c < kColumns; ++c) total[r][c] = hn::MulAdd(w[c], x, total[r][c]);
+    }
+  }
+  for (int r = 0; r < kRows; ++r) {
+    for (int c = 0; c < kColumns; ++c) {
+      const int output = (first_column + c) * kLanes;
+      store(total[r][c], out + static_cast<std::size_t>(r) * stride + output, matrix.outputs - output);
+    }
+  }
+}
+
+// Rows are shared out evenly: 16 are 8 and 8, not 12 and 4.
+int rows_of_tile(int rows, int most) {
+  const int tiles = (rows + most - 1) / most;
+  return (rows + tiles - 1) / tiles;
+}
+
+template <typename Type, int... kRows>
+void multiply_quantised(std::integer_sequence<int, kRows...> /*rows*/, const PanelMatrix& matrix, int first, int count,
+                        const Activations& a, int rows, float* out, std::size_t stride) {
+  using Tile = void (*)(const std::uint8_t*, int, const Activations&, int, float*, std::size_t, int);
+  static constexpr Tile kTiles[] = {quantised_tile<Type, kRows + 1>...};
+  const int step = rows_of_tile(rows, kMostRows);
+  for (int row = 0; row < rows; row += step) {
+    const int n = std::min(step, rows - row);
+    for (int panel = first; panel < first + count; ++panel) {
+      for (int lane = 0; lane < kPanelOutputs; lane += kLanes) {
+        const int output = panel * kPanelOutputs + lane;
+        kTiles[n - 1](matrix.panel(panel), lane, a, row, out + static_cast<std::size_t>(row) * stride + output, stride,
+                      matrix.outputs - output);
+      }
+    }
+  }
+}
+
+template <typename Type, int kColumns, int... kRows>
+void multiply_columns(std::integer_sequence<int, kRows...> /*rows*/, const PanelMatrix& matrix, int column,
+                      const Activations& a, int row, int rows, float* out, std::size_t stride) {
+  using Tile = void (*)(const PanelMatrix&, int, const Activations&, int, float*, std::size_t);
+  static constexpr Tile kTiles[] = {float_tile<Type, kRows + 1, kColumns>...};
+  kTiles[rows - 1](matrix, column, a, row, out + static_cast<std::size_t>(row) * stride, stride);
+}
+
+template <typename Type>
+void multiply_floats(const PanelMatrix& matrix, int first, int count, const Activations& a, int rows, float* out,
+                     std::size_t stride) {
+  constexpr int kLoneColumns = 8;
+  const std::make_integer_sequence<int, kMostFloatRows> all;
+  const std::make_integer_sequence<int, 1> one;
+  const int end = (first + count) * kColumnsOfPanel;
+  const int step = rows_of_tile(rows, kMostFloatRows);
+  for (int row = 0; row < rows; row += step) {
+    const int n = std::min(step, rows - row);
+    int column = first * kColumnsOfPanel;
+    if (n == 1) {
+      for (; column + kLoneColumns <= end; column += kLoneColumns) {
+        multiply_columns<Type, kLoneColumns>(one, matrix, column, a, row, n, out, stride);
+      }
+    }
+    for (; column + kFloatColumns <= end; column += kFloatColumns) {
+      multiply_columns<Type, kFloatColumns>(all, matrix, column, a, row, n, out, stride);
+    }
+    for (; column < end; ++column) multiply_columns<Type, 1>(all, matrix, column, a, row, n, out, stride);
+  }
+}
+
+void multiply(const PanelMatrix& matrix, int first, int count, const Activations& a, int rows, float* out,
+              std::size_t stride) {
+  const std::make_integer_sequence<int, kMostRows> all;
+  switch (matrix.type) {
+    case PanelType::kF32:
+      return multiply_floats<PlainF32>(matrix, first, count, a, rows, out, stride);
+    case PanelType::kF16:
+      return multiply_floats<PlainF16>(matrix, first, count, a, rows, out, stride);
+    case PanelType::kBf16:
+      return multiply_floats<PlainBf16>(matrix, first, count, a, rows, out, stride);
+    case PanelType::kQ8_0:
+      return multiply_quantised<Q8_0>(all, matrix, first, count, a, rows, out, stride);
+    case PanelType::kQ4_0:
+      return multiply_quantised<Q4_0>(all, matrix, first, count, a, rows, out, stride);
+    case PanelType::kIq4Nl:
+      return multiply_quantised<Iq4Nl>(all, matrix, first, count, a, rows, out, stride);
+    case PanelType::kQ4K:
+      return multiply_quantised<Q4K>(all, matrix, first, count, a, rows, out, stride);
+    case PanelType::kQ5K:
+      return multiply_quantised<Q5K>(all, matrix, first, count, a, rows, out, stride);
+    case PanelType::kQ6K:
+      return multiply_quantised<Q6K>(all, matrix, first, count, a, rows, out, stride);
+  }
+}
+
+#else  // nothing to be gained
+
+void multiply(const PanelMatrix& /*matrix*/, int /*first*/, int /*count*/, const Activations& /*a*/, int /*rows*/,
+              float* /*out*/, std::size_t /*stride*/) {}
+
+#endif
+
+MultiplyKernel choose_multiply() { return multiply; }
+
+}  // namespace HWY_NAMESPACE
+}  // namespace dts::native
+HWY_AFTER_NAMESPACE();
+
+#if HWY_ONCE
+namespace dts::native {
+HWY_EXPORT(choose_multiply);
+
+MultiplyKernel multiply_kernel() { return HWY_DYNAMIC_DISPATCH(choose_multiply)(); }
+}  // namespace dts::native
+#endif

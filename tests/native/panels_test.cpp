@@ -1,0 +1,285 @@
+// Packed weights against ggml's own reading of the file, and the kernels against plain sums of what a panel says.
+#include "engine/native/cpu/panels.h"
+
+#include <ggml.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstring>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "engine/native/cpu/cpu_kernels.h"
+#include "engine/native/cpu/half.h"
+#include "engine/native/cpu/step_team.h"
+#include "engine/native/page_pool.h"
+
+namespace dts::native {
+namespace {
+
+struct Type {
+  PanelType panel;
+  ggml_type ggml;
+};
+std::ostream& operator<<(std::ostream& out, const Type& type) { return out << name_of(type.panel); }
+
+std::vector<float> random_floats(std::size_t n, unsigned seed, float spread = 1.0F) {
+  std::mt19937 random(seed);
+  std::normal_distribution<float> normal(0.0F, spread);
+  std::vector<float> out(n);
+  for (float& x : out) x = normal(random);
+  return out;
+}
+
+// A matrix as a file has it, and packed.
+struct Packed {
+  Packed(Type type, int outputs, int inputs) : file(row_bytes(type.panel, inputs) * static_cast<std::size_t>(outputs)) {
+    const auto n = static_cast<std::size_t>(outputs) * static_cast<std::size_t>(inputs);
+    const std::vector<float> weights = random_floats(n, 7, 0.05F);
+    if (type.ggml == GGML_TYPE_F32) {
+      std::memcpy(file.data(), weights.data(), file.size());
+    } else {
+      ggml_quantize_chunk(type.ggml, weights.data(), file.data(), 0, outputs, inputs, nullptr);
+    }
+    matrix = make_panels(type.panel, outputs, inputs);
+    const std::size_t panel = kPanelOutputs * row_bytes(type.panel, inputs);
+    for (int p = 0; p < matrix.panels(); ++p) pack_panel(matrix, p, file.data() + static_cast<std::size_t>(p) * panel);
+  }
+
+  std::vector<std::uint8_t> file;
+  PanelMatrix matrix;
+};
+
+// Rows, in single precision and in codes.
+struct Rows {
+  Rows(int rows, int inputs, unsigned seed) : values(random_floats(static_cast<std::size_t>(rows * inputs), seed)) {
+    buffer.reserve(static_cast<std::size_t>(rows), static_cast<std::size_t>(inputs), true);
+    for (int r = 0; r < rows; ++r) {
+      const auto row = static_cast<std::size_t>(r);
+      std::copy_n(values.data() + r * inputs, inputs, buffer.row(row, inputs));
+      cpu_kernels()->quantise(buffer.row(row, inputs), inputs, buffer.code_row(row, inputs));
+    }
+  }
+  std::vector<float> values;
+  ActivationBuffer buffer;
+};
+
+class PanelTypes : public ::testing::TestWithParam<Type> {
+ protected:
+  void SetUp() override {
+    if (cpu_kernels() == nullptr) GTEST_SKIP() << "this CPU has no kernels";
+  }
+  int inputs() const { return GetParam().panel == PanelType::kF32 ? 70 : 512; }
+};
+
+TEST_P(PanelTypes, SayWhatTheFileSays) {
+  constexpr int kOutputs = 39;  // the last panel is not full
+  const Packed packed(GetParam(), kOutputs, inputs());
+  const auto n = static_cast<std::size_t>(inputs());
+  ASSERT_EQ(row_bytes(GetParam().panel, inputs()), ggml_row_size(GetParam().ggml, inputs()));
+  std::vector<float> expected(kOutputs * n);
+  if (GetParam().ggml == GGML_TYPE_F32) {
+    std::memcpy(expected.data(), packed.file.data(), packed.file.size());
+  } else {
+    ggml_get_type_traits(GetParam().ggml)->to_float(packed.file.data(), expected.data(), kOutputs * inputs());
+  }
+  std::vector<float> panel(kPanelOutputs * n);
+  for (int p = 0; p < packed.matrix.panels(); ++p) {
+    unpack_panel(packed.matrix, p, panel);
+    for (int lane = 0; lane < kPanelOutputs; ++lane) {
+      const int output = p * kPanelOutputs + lane;
+      for (std::size_t i = 0; i < n; ++i) {
+        const float weight = panel[static_cast<std::size_t>(lane) * n + i];
+        const float said = output < kOutputs ? expected[static_cast<std::size_t>(output) * n + i] : 0.0F;
+        ASSERT_NEAR(weight, said, 1e-6F * std::fabs(said)) << "output " << output << ", input " << i;
+      }
+    }
+  }
+  // Memory: a tenth more than the file at most.
+  EXPECT_LE(panel_bytes(GetParam().panel, inputs()), row_bytes(GetParam().panel, inputs()) * kPanelOutputs * 11 / 10);
+}
+
+TEST_P(PanelTypes, ProductsAreTheSumsThatTheyStandFor) {
+  constexpr int kOutputs = 39;
+  constexpr int kRows = 5;
+  const Packed packed(GetParam(), kOutputs, inputs());
+  Rows rows(kRows, inputs(), 11);
+  const auto n = static_cast<std::size_t>(inputs());
+  std::vector<float> out(kRows * kOutputs, -1.0F);
+  cpu_kernels()->multiply(packed.matrix, 0, packed.matrix.panels(), rows.buffer.view(inputs()), kRows, out.data(),
+                          kOutputs);
+  std::vector<float> panel(kPanelOutputs * n);
+  for (int output = 0; output < kOutputs; ++output) {
+    if (output % kPanelOutputs == 0) unpack_panel(packed.matrix, output / kPanelOutputs, panel);
+    for (std::size_t r = 0; r < kRows; ++r) {
+      const auto codes = rows.buffer.code_row(r, inputs());
+      double sum = 0;
+      double size = 0;
+      for (std::size_t i = 0; i < n; ++i) {
+        const double x = is_quantised(GetParam().panel)
+                             ? static_cast<double>(codes.codes[i]) * static_cast<double>(codes.scales[i / kBlockInputs])
+                             : static_cast<double>(rows.values[r * n + i]);
+        const double product = static_cast<double>(panel[static_cast<std::size_t>(output % kPanelOutputs) * n + i]) * x;
+        sum += product;
+        size += std::fabs(product);
+      }
+      ASSERT_NEAR(static_cast<double>(out[r * kOutputs + static_cast<std::size_t>(output)]), sum, 1e-6 * size)
+          << "row " << r << ", output " << output;
+    }
+  }
+}
+
+// However many rows there are and however panels are shared out.
+TEST_P(PanelTypes, ARowIsTheSameAmongOthersToTheLastBit) {
+  constexpr int kOutputs = 16 * 11;
+  const Packed packed(GetParam(), kOutputs, inputs());
+  constexpr int kMost = 29;
+  Rows rows(kMost, inputs(), 13);
+  std::vector<float> alone(kMost * kOutputs);
+  for (int r = 0; r < kMost; ++r) {
+    Rows one(1, inputs(), 0);
+    std::copy_n(rows.values.data() + r * inputs(), inputs(), one.buffer.row(0, inputs()));
+    cpu_kernels()->quantise(one.buffer.row(0, inputs()), inputs() / 32 * 32, one.buffer.code_row(0, inputs()));
+    cpu_kernels()->multiply(packed.matrix, 0, packed.matrix.panels(), one.buffer.view(inputs()), 1,
+                            alone.data() + r * kOutputs, kOutputs);
+  }
+  for (int n = 1; n <= kMost; ++n) {
+    std::vector<float> out(static_cast<std::size_t>(n) * kOutputs);
+    const int panels = 1 + n % 4;
+    for (int p = 0; p < packed.matrix.panels(); p += panels) {
+      cpu_kernels()->multiply(packed.matrix, p, std::min(panels, packed.matrix.panels() - p),
+                              rows.buffer.view(inputs()), n, out.data(), kOutputs);
+    }
+    ASSERT_EQ(std::memcmp(out.data(), alone.data(), out.size() * sizeof(float)), 0) << n << " rows";
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, PanelTypes,
+                         ::testing::Values(Type{PanelType::kF32, GGML_TYPE_F32}, Type{PanelType::kF16, GGML_TYPE_F16},
+                                           Type{PanelType::kBf16, GGML_TYPE_BF16},
+                                           Type{PanelType::kQ8_0, GGML_TYPE_Q8_0},
+                                           Type{PanelType::kQ4_0, GGML_TYPE_Q4_0},
+                                           Type{PanelType::kIq4Nl, GGML_TYPE_IQ4_NL},
+                                           Type{PanelType::kQ4K, GGML_TYPE_Q4_K}, Type{PanelType::kQ5K, GGML_TYPE_Q5_K},
+                                           Type{PanelType::kQ6K, GGML_TYPE_Q6_K}),
+                         [](const auto& info) { return std::string(name_of(info.param.panel)); });
+
+TEST(CpuKernels, CodesAreTheNearestAndSumUp) {
+  if (cpu_kernels() == nullptr) GTEST_SKIP() << "this CPU has no kernels";
+  constexpr int kInputs = 96;
+  Rows rows(1, kInputs, 3);
+  std::fill_n(rows.buffer.row(0, kInputs), 32, 0.0F);  // a block of nothing
+  cpu_kernels()->quantise(rows.buffer.row(0, kInputs), kInputs, rows.buffer.code_row(0, kInputs));
+  const auto out = rows.buffer.code_row(0, kInputs);
+  for (int b = 0; b < kInputs / kBlockInputs; ++b) {
+    int sums[2] = {};
+    for (int i = 0; i < kBlockInputs; ++i) {
+      const int code = out.codes[b * kBlockInputs + i];
+      sums[i / 16] += code;
+      const float value = rows.buffer.row(0, kInputs)[b * kBlockInputs + i];
+      EXPECT_LE(std::fabs(static_cast<float>(code) * out.scales[b] - value), 0.5001F * out.scales[b]);
+    }
+    EXPECT_EQ(out.code_sums[b * 2], sums[0]);
+    EXPECT_EQ(out.code_sums[b * 2 + 1], sums[1]);
+    EXPECT_FLOAT_EQ(out.sums[b], out.scales[b] * static_cast<float>(sums[0] + sums[1]));
+  }
+}
+
+// A page of random K and V, and what attention over its first tokens is in double precision.
+TEST(CpuKernels, AttentionOverPagesIsASoftmax) {
+  if (cpu_kernels() == nullptr) GTEST_SKIP() << "this CPU has no kernels";
+  for (const int size : {32, 64, 96, 128}) {
+    constexpr int kPages = 3;
+    constexpr int kQueries = 17;
+    const auto n = static_cast<std::size_t>(size);
+    const std::size_t cells = kPages * kPageTokens;
+    const std::vector<float> k = random_floats(cells * n, 5, 0.5F);
+    const std::vector<float> v = random_floats(cells * n, 6);
+    const std::vector<float> q = random_floats(kQueries * n, 8, 0.7F);
+    std::vector<std::uint16_t> keys(cells * n);
+    std::vector<std::uint16_t> values(cells * n);
+    for (std::size_t t = 0; t < cells; ++t) {
+      const std::size_t page = t / kPageTokens * kPageTokens * n;
+      cpu_kernels()->to_half(k.data() + t * n, size, keys.data() + page + t % kPageTokens, kPageTokens);
+      cpu_kernels()->to_half(v.data() + t * n, size, values.data() + t * n, 1);
+    }
+    // Query i attends to some tokens of the last page that it has, and to all before.
+    const auto tokens_of = [&](int i) { return 1 + i * 11; };
+    std::vector<float> out(kQueries * n);
+    const auto run = [&](int first, int count, float* to) {
+      std::vector<RunningAttention> state(static_cast<std::size_t>(count));
+      for (int i = 0; i < count; ++i) {
+        state[static_cast<std::size_t>(i)] = {.query = q.data() + static_cast<std::size_t>(first + i) * n,
+                                              .value = to + static_cast<std::size_t>(i) * n};
+      }
+      for (int p = 0; p < kPages; ++p) {
+        for (int i = 0; i < count; ++i) {
+          state[static_cast<std::size_t>(i)].tokens =
+              std::clamp(tokens_of(first + i) - p * kPageTokens, 0, kPageTokens);
+        }
+        const std::size_t page = static_cast<std::size_t>(p) * kPageTokens * n;
+        cpu_kernels()->attend({.keys = reinterpret_cast<const std::uint8_t*>(keys.data() + page),
+                               .values = reinterpret_cast<const std::uint8_t*>(values.data() + page)},
+                              size, p == 0, state.data(), count);
+      }
+      for (int i = 0; i < count; ++i) {
+        for (std::size_t e = 0; e < n; ++e)
+          to[static_cast<std::size_t>(i) * n + e] /= state[static_cast<std::size_t>(i)].sum;
+      }
+    };
+    run(0, kQueries, out.data());
+    for (int i = 0; i < kQueries; ++i) {
+      std::vector<double> weights;
+      double sum = 0;
+      for (int t = 0; t < tokens_of(i); ++t) {
+        double dot = 0;
+        for (std::size_t e = 0; e < n; ++e) {
+          const std::size_t at = static_cast<std::size_t>(t / kPageTokens) * kPageTokens * n + e * kPageTokens +
+                                 static_cast<std::size_t>(t % kPageTokens);
+          dot += static_cast<double>(q[static_cast<std::size_t>(i) * n + e]) *
+                 static_cast<double>(half_to_float(keys[at]));
+        }
+        weights.push_back(std::exp(dot));
+        sum += weights.back();
+      }
+      for (std::size_t e = 0; e < n; ++e) {
+        double expected = 0;
+        for (std::size_t t = 0; t < weights.size(); ++t) {
+          expected += weights[t] / sum * static_cast<double>(half_to_float(values[t * n + e]));
+        }
+        ASSERT_NEAR(static_cast<double>(out[static_cast<std::size_t>(i) * n + e]), expected, 2e-5) << "query " << i;
+      }
+      std::vector<float> alone(n);
+      run(i, 1, alone.data());
+      ASSERT_EQ(std::memcmp(alone.data(), out.data() + static_cast<std::size_t>(i) * n, n * sizeof(float)), 0);
+    }
+  }
+}
+
+TEST(StepTeam, GoesThroughItsPhasesTogether) {
+  for (const int threads : {1, 2, 5}) {
+    StepTeam team(threads);
+    constexpr std::size_t kPhases = 200;
+    constexpr std::size_t kCount = 7;
+    for (int step = 0; step < 20; ++step) {
+      std::vector<std::atomic<int>> done(kPhases);
+      std::atomic<int> early = 0;
+      team.run([&](int /*worker*/) {
+        for (std::size_t p = 0; p < kPhases; ++p) {
+          team.phase(p % (kCount + 1), [&](std::size_t /*index*/) {
+            if (p > 0 && done[p - 1] != static_cast<int>((p - 1) % (kCount + 1))) ++early;
+            ++done[p];
+          });
+        }
+      });
+      EXPECT_EQ(early, 0);
+      for (std::size_t p = 0; p < kPhases; ++p) EXPECT_EQ(done[p], static_cast<int>(p % (kCount + 1)));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace dts::native
