@@ -165,7 +165,7 @@ INSTANTIATE_TEST_SUITE_P(All, PanelTypes,
                                            Type{PanelType::kIq4Nl, GGML_TYPE_IQ4_NL},
                                            Type{PanelType::kQ4K, GGML_TYPE_Q4_K}, Type{PanelType::kQ5K, GGML_TYPE_Q5_K},
                                            Type{PanelType::kQ6K, GGML_TYPE_Q6_K}),
-                         [](const auto& info) { return std::string(name_of(info.param.panel)); });
+                         [](const auto& test) { return std::string(name_of(test.param.panel)); });
 
 TEST(CpuKernels, CodesAreTheNearestAndSumUp) {
   if (cpu_kernels() == nullptr) GTEST_SKIP() << "this CPU has no kernels";
