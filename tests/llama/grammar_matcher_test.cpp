@@ -321,7 +321,7 @@ class AllStacks {
 TEST(GrammarMatcher, AllowsWhatAllStacksAllowOnRandomVocabularies) {
   int compared = 0;
   std::size_t most_stacks = 0;
-  for (std::uint64_t seed = 1000; seed < 1600; ++seed) {
+  for (std::uint64_t seed = 1000; seed < 1300; ++seed) {
     Random random(seed);
     const std::vector<std::string> parts = {"a", "b", "c", "ä", "€", "\U0001F600", "{", "\"", " ", "\n", "7", "z"};
     std::vector<std::string> pieces;
@@ -364,7 +364,7 @@ TEST(GrammarMatcher, AllowsWhatAllStacksAllowOnRandomVocabularies) {
       // Left recursion, or nothing that these pieces can spell.
     }
   }
-  EXPECT_GT(compared, 1000);
+  EXPECT_GT(compared, 500);
   EXPECT_GT(most_stacks, 100U) << "a test of ambiguity wants it";
 }
 
@@ -457,10 +457,14 @@ TEST(GrammarMatcher, DeepNestingHoldsItsStackAndGivesItBack) {
                                                         read_grammar("root ::= \"[\" root \"]\" | \"x\"", "root"));
   {
     GrammarFilter filter(matcher);
-    for (int i = 0; i < 300'000; ++i) filter.accept(small.letter('['));
-    EXPECT_GT(matcher->kept(), 300'000U);
+    for (int i = 0; i < 100'000; ++i) filter.accept(small.letter('['));
+    EXPECT_GT(matcher->kept(), 100'000U);
+    const auto nest_on = [&] {
+      for (int i = 0; i < 100'000; ++i) filter.accept(small.letter('['));
+    };
+    EXPECT_THROW(nest_on(), Error);
   }
-  EXPECT_LT(matcher->kept(), 700'000U);
+  EXPECT_LT(matcher->kept(), 300'000U);
 }
 
 }  // namespace
