@@ -218,6 +218,7 @@ TEST(CompletionRequest, NothingThatChangesTheMeaningIsIgnored) {
                             R"("stop_token_ids":[1])",
                             R"("bad_words":["x"])",
                             R"("guided_json":{"type":"object"})",
+                            R"("guided_json":{})",
                             R"("guided_regex":"x+")",
                             R"("guided_choice":["a","b"])",
                             R"("guided_grammar":"root ::= x")",
@@ -243,6 +244,8 @@ TEST(CompletionRequest, NothingThatChangesTheMeaningIsIgnored) {
   EXPECT_NO_THROW(read_with(
       R"("min_tokens":0,"ignore_eos":false,"stop_token_ids":[],"bad_words":null,"guided_json":null,"length_penalty":1.0,
       "use_beam_search":false,"add_generation_prompt":true,"typical_p":1,"echo":false,"n_probs":0,"verbosity":"medium")"));
+  EXPECT_EQ(read_with(R"("dts":{"max_tokens_total":77})").decoding.max_total_tokens, 77);
+  EXPECT_NE(error_with(R"("dts":{"max_tokens_total":77,"max_total_tokens":77})"), "");
   // Known to change nothing.
   EXPECT_NO_THROW(read_with(
       R"("user":"u","metadata":{},"store":false,"service_tier":"auto","safety_identifier":"s","prompt_cache_key":"k",

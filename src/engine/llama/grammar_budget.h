@@ -16,7 +16,7 @@ class GrammarBudget {
 
   // `trie_nodes`: what a look at all tokens passes.
   explicit GrammarBudget(std::int64_t trie_nodes)
-      : each_(2 * trie_nodes + 500'000), most_(8 * trie_nodes + 20'000'000), left_(most_) {}
+      : each_(2 * trie_nodes + 2'000'000), most_(8 * trie_nodes + 40'000'000), left_(most_) {}
 
   // Throws when more than there is has been spent.
   void spend(std::int64_t units) {

@@ -13,7 +13,7 @@ using Kind = GrammarRules::Kind;
 using Top = StackSets::Top;
 
 constexpr std::size_t kMostMasks = 64;             // that are kept for when their state comes again
-constexpr std::size_t kMostTops = 2'000'000;       // held by all trajectories of a request: 32 MiB or so
+constexpr std::size_t kMostTops = 250'000;         // held by all trajectories of a request: 16 MiB or so
 constexpr std::int64_t kNodesBetweenBills = 4096;  // of a walk
 
 }  // namespace

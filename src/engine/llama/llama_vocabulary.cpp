@@ -54,7 +54,7 @@ std::vector<bool> find_end_tokens(const llama_vocab* vocab, int size, const Gguf
 constexpr std::size_t kShortText = 2048;        // bytes; any stack will do
 constexpr std::size_t kStackOfByte = 2048;      // measured: 450, optimised
 constexpr std::size_t kStackBelow = 1U << 20U;  // for all that is called above the regex
-constexpr std::size_t kLongestGrammar = std::size_t{64} << 10U;
+constexpr std::size_t kLongestSchema = std::size_t{64} << 10U;
 constexpr std::size_t kLongestText = std::size_t{8} << 20U;
 // What bounds the memory: a longer run has more tokens than a context holds.
 constexpr std::size_t kLongestRun = std::size_t{256} << 10U;
@@ -258,9 +258,6 @@ ToolFormat LlamaVocabulary::tool_format() const {
 }
 
 std::unique_ptr<LogitsFilter> LlamaVocabulary::grammar_filter(const std::string& gbnf, bool spaced) const {
-  if (gbnf.size() > kLongestGrammar) {
-    throw usage_error(fmt::format("a grammar of {} bytes is too long: {} are the most", gbnf.size(), kLongestGrammar));
-  }
   if (end_tokens_.empty()) throw usage_error("this model has no end token: it cannot follow a grammar");
   const std::string root = spaced ? "dts-spaced-root" : "root";
   GrammarRules rules = read_grammar(spaced ? gbnf + "\n" + root + " ::= [ \\n]? [ \\n]? root\n" : gbnf, root);
@@ -280,9 +277,9 @@ std::vector<std::string> LlamaVocabulary::grammar_pieces() const {
 }
 
 std::string LlamaVocabulary::grammar_of_schema(const std::string& json_schema) const {
-  if (json_schema.size() > kLongestGrammar) {
+  if (json_schema.size() > kLongestSchema) {
     throw usage_error(
-        fmt::format("a JSON schema of {} bytes is too long: {} are the most", json_schema.size(), kLongestGrammar));
+        fmt::format("a JSON schema of {} bytes is too long: {} are the most", json_schema.size(), kLongestSchema));
   }
   std::string grammar;
   try {

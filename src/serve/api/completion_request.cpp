@@ -74,7 +74,9 @@ void read_options(const JsonField& body, const Limits& limits, DecodingOptions& 
   const JsonField dts = body["dts"];
   if (!dts.absent()) {
     dts.each_member([&](const std::string& key, const JsonField& value) {
-      const OptionInfo* option = find_option(key);
+      const bool other_name = key == "max_tokens_total";
+      if (other_name && !dts["max_total_tokens"].absent()) value.fail("max_total_tokens is there, too: it must be one");
+      const OptionInfo* option = find_option(other_name ? "max_total_tokens" : key);
       if (option == nullptr || option->openai) {
         if (!value.absent()) unknown(value);
         return;

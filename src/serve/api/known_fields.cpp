@@ -140,7 +140,8 @@ bool has(const List& list, std::string_view name) {
 }
 
 bool is_neutral(const RefusedField& field, const JsonField& value) {
-  if (value.is_empty()) return true;
+  // An empty schema asks for JSON of any kind.
+  if (value.is_empty()) return value.absent() || field.name != std::string_view("guided_json");
   const std::string_view neutral = field.neutral;
   if (neutral.empty()) return false;
   const auto values = nlohmann::json::parse(neutral);

@@ -1,6 +1,8 @@
 #include "serve/api/response_format.h"
 
 #include "json/field.h"
+#include "json/parse.h"
+#include "serve/api/schema_cost.h"
 
 namespace dts::serve {
 
@@ -43,7 +45,9 @@ AnswerFormat read_answer_format(const JsonField& body, const nlohmann::ordered_j
 }
 
 std::string answer_grammar(const AnswerFormat& format, const Vocabulary& vocabulary) {
-  return format.kind == AnswerFormat::Kind::kJson ? vocabulary.grammar_of_schema(format.schema) : format.grammar;
+  if (format.kind != AnswerFormat::Kind::kJson) return format.grammar;
+  check_schema_cost(parse_ordered_json(format.schema, {}));
+  return vocabulary.grammar_of_schema(format.schema);
 }
 
 }  // namespace dts::serve

@@ -9,6 +9,7 @@
 #include "json/field.h"
 #include "json/parse.h"
 #include "serve/api/api_error.h"
+#include "serve/api/schema_cost.h"
 
 namespace dts::serve {
 namespace {
@@ -179,6 +180,7 @@ std::string tool_grammar(const ToolsAsked& tools, const Vocabulary& vocabulary) 
                      {"additionalProperties", false}});
   }
   const Ordered schema = calls.size() == 1 ? calls[0] : Ordered{{"anyOf", calls}};
+  check_schema_cost(schema);
   std::string grammar = "\n" + vocabulary.grammar_of_schema(schema.dump());
   constexpr std::string_view kRoot = "\nroot ::=";
   const std::size_t root = grammar.find(kRoot);

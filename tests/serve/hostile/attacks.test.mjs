@@ -212,8 +212,16 @@ test('schemas: deep, wide, in circles, with expressions that backtrack', async (
   const nested = (n) => (n === 0 ? { type: 'integer' } : { type: 'object', properties: { a: nested(n - 1) }, required: ['a'] });
   const pattern = (text) => ({ type: 'string', pattern: text });
   const properties = (n) => Object.fromEntries(Array.from({ length: n }, (_, i) => [`property_${i}`, { type: 'integer' }]));
+  // Most of a minute of one core each, once: llama.cpp's converter does not like what may be left out.
+  for (const count of [700, 1500]) {
+    const format = { type: 'json_schema', json_schema: { name: 'x', schema: { type: 'object', properties: properties(count) } } };
+    assertRefused(await ask({ ...small, response_format: format }), 'optional properties');
+  }
+  const words = { enum: Array.from({ length: 2500 }, (_, i) => `value ${i}`) };
+  const chosen = await ask({ ...small, max_tokens: 60, chat_template_kwargs: { enable_thinking: false }, response_format: { type: 'json_schema', json_schema: { name: 'x', schema: words } } });
+  assert.equal(chosen.status, 200, `a long list of words is no attack: ${chosen.text.slice(0, 300)}`);
   const schemas = [
-    nested(12), nested(200), { type: 'object', properties: properties(300) },
+    nested(12), nested(200), { type: 'object', properties: properties(200) },
     { type: 'object', properties: properties(300), required: Object.keys(properties(300)) },
     { enum: Array.from({ length: 3000 }, (_, i) => `value ${i}`) },
     { anyOf: Array.from({ length: 60 }, () => ({ anyOf: Array.from({ length: 20 }, (_, i) => ({ const: `c${i}` })) })) },
@@ -262,6 +270,7 @@ test('grammars that grow without end fail alone, while a small question is answe
     'root ::= x x x\nx ::= [a-z ] x x [a-z ]? x | [a-z ]? [a-z ]',
     'root ::= ([a-z ]{0,40} [a-z ]{0,40} [a-z ]{0,40}){20}',
     `root ::= ${Array.from({ length: 400 }, (_, i) => `([a-z ]? "a"?){0,${20 + i % 20}}`).join(' ')}`,
+    `root ::= ${Array.from({ length: 3000 }, (_, i) => `[${String.fromCharCode(0x4e00 + 3 * i)}a]`).join(' | ')} root`,
     `root ::= b0\n${Array.from({ length: 40 }, (_, i) => `b${i} ::= b${i + 1} "x" | b${i + 1} "y"`).join('\n')}\nb40 ::= [a-z]`,
   ];
   for (const grammar of grammars) {
