@@ -21,7 +21,7 @@ const networks = [
 
 const width = 300;
 const height = 190;
-const margin = { left: 62, right: 14, top: 44, bottom: 46 };
+const margin = { left: 70, right: 14, top: 44, bottom: 46 };
 const most = Math.max(...rows.map((row) => row.endpoints));
 const x = (endpoints) => margin.left + ((width - margin.left - margin.right) * Math.log(endpoints)) / Math.log(most);
 

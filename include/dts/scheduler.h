@@ -1,8 +1,9 @@
 // Runs many searches on one engine, merging their plans into one step (continuous batching). The command line, the
 // evaluation and the server are all clients of it.
 //
-// Fairness: every admitted search takes part in every step; prompts are prefilled a chunk at a time, one chunk a step,
-// in turn. A search is admitted when the engine has room for all the branches it may ever have and for the tokens these
+// Fairness: every admitted search takes part in every step, but where the engine leaves it out because its predictions
+// are not there yet (EngineCapabilities::steps_apart); prompts are prefilled a chunk at a time, one chunk a step, in
+// turn. A search is admitted when the engine has room for all the branches it may ever have and for the tokens these
 // may hold: that reservation is what keeps its tree independent of its neighbours. Who is next depends on who owns it,
 // what it wants and how long it has waited (core/fair_queue.h); nobody waits for ever.
 //

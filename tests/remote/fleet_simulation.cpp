@@ -134,11 +134,12 @@ double quantile(const std::vector<double>& sorted, double share) {
   return sorted[std::min(sorted.size() - 1, static_cast<std::size_t>(share * static_cast<double>(sorted.size())))];
 }
 
-int run(int most, const Costs& costs) {
+int run(int most, const Costs& costs, const std::string& network) {
   fmt::print(
       "network,endpoints,questions,seconds,tokens,tokens_per_s,tokens_per_s_endpoint,cached_share,latency_p50_s,"
       "latency_p99_s,latency_max_s,requests,retries,overshoot_tokens,failed\n");
   for (const bool failing : {false, true}) {
+    if (!network.empty() && network != (failing ? "failing" : "calm")) continue;
     for (const int endpoints : {1, 3, 10, 30, 100, 300, 1000}) {
       if (endpoints > most) continue;
       const Line line = simulate(endpoints, costs, failing);
@@ -159,7 +160,7 @@ int run(int most, const Costs& costs) {
 }  // namespace
 }  // namespace dts
 
-// fleet_simulation [most endpoints [latency, per token, per stream, per prompt token: seconds]]
+// fleet_simulation [most endpoints [latency, per token, per stream, per prompt token: seconds [calm or failing]]]
 int main(int count, char** arguments) {
   dts::Costs costs;
   const auto number = [&](int i, double otherwise) { return count > i ? std::atof(arguments[i]) : otherwise; };
@@ -167,5 +168,5 @@ int main(int count, char** arguments) {
   costs.per_token = number(3, costs.per_token);
   costs.per_stream = number(4, costs.per_stream);
   costs.per_prompt_token = number(5, costs.per_prompt_token);
-  return dts::run(static_cast<int>(number(1, 1000)), costs);
+  return dts::run(static_cast<int>(number(1, 1000)), costs, count > 6 ? arguments[6] : "");
 }

@@ -23,7 +23,7 @@ struct FleetOptions {
 // A question and the endpoint its branches are at.
 struct SharedPrompt {
   int home = -1;  // -1: not placed yet
-  // Since the beginning: what its branches were asked for with, and the children they are.
+  // Since the beginning: what its branches were asked for with, failures aside, and the children they are.
   std::int64_t requests = 0;
   std::int64_t children = 0;
 };

@@ -126,7 +126,7 @@ class LlamaServerReader final : public AnswerReader {
   }
 
   struct Piece {
-    Token token = 0;
+    Token token = -1;  // not said
     std::array<char, 64> bytes = {};
     std::size_t size = 0;
   };
@@ -147,7 +147,7 @@ class LlamaServerReader final : public AnswerReader {
         cursor.skip_scalar();
       }
     }
-    if (!(logprob <= 0 && logprob >= -1e4)) cursor.fail();
+    if (piece.token < 0 || !(logprob <= 0 && logprob >= -1e4)) cursor.fail();
     drawn.top.push_back({piece.token, static_cast<float>(logprob)});
   }
 

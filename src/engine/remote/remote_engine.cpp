@@ -125,6 +125,7 @@ void RemoteEngine::assign_stream(Branch& branch, const Feed& feed) {
     StreamSpec spec = stream_spec(feed, prefix.size());
     branch.stream =
         std::shared_ptr<TokenStream>(new TokenStream(context_, branch.question, std::move(prefix), std::move(spec)));
+    ++branch.question->requests;
   }
   branch.stream->claim(step_);
   branch.split = false;
@@ -148,8 +149,10 @@ void RemoteEngine::assign_streams(std::span<const Feed> feeds) {
 
 void RemoteEngine::forgo_statistics(Branch& branch) {
   if (!branch.stream->has_statistics()) return;
-  const SharedPrompt& question = *branch.question;
-  branch.stream->forgo_statistics(/*at_once=*/question.requests <= question.children);
+  SharedPrompt& question = *branch.question;
+  const bool another = question.requests <= question.children;
+  if (another) ++question.requests;
+  branch.stream->forgo_statistics(/*at_once=*/another);
 }
 
 void RemoteEngine::collect_groups(std::span<const Feed> feeds) {

@@ -18,7 +18,8 @@ namespace {
 using namespace remote;
 
 constexpr int kMostRemoteBranches = 65536;
-// What an endpoint is taken to bear that does not say: servers of models batch; what is behind an API of text may count.
+// What an endpoint is taken to bear that does not say: servers of models batch; what is behind an API of text may
+// count.
 constexpr int kUsualBranches = 64;
 constexpr int kUsualTextBranches = 16;
 constexpr int kUnknownContext = 32768 + 8192;  // a server that does not say: our default trajectory, and a prompt

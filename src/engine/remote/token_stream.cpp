@@ -122,7 +122,6 @@ void TokenStream::ask(int endpoint) {
   http.headers = context_.options.headers;
   http.connect_seconds = context_.options.connect_seconds;
   ++context_.traffic.requests;
-  ++question_->requests;
   if (fruitless_ > 0) ++context_.traffic.retries;
   endpoint_ = endpoint;
   context_.fleet.opened(endpoint);
@@ -189,6 +188,7 @@ void TokenStream::read(std::string_view event) {
   if (reader_->end() == AnswerReader::End::kDecision) {
     if (decision_) throw Error("the server ended a branch before a token that it was to draw");
     decision_ = true;
+    ++question_->requests;  // the one that draws it
   }
   if (reader_->end() != AnswerReader::End::kNone || missing_ > 0 || ended_) need_attention();
   if (reader_->end() == AnswerReader::End::kLength && !any_token_ && left() > 0) {

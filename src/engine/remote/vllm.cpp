@@ -90,7 +90,7 @@ class VllmReader final : public AnswerReader {
   bool read_quickly(std::string_view data, std::vector<DrawnToken>& out) {
     JsonCursor cursor(data);
     quick_.clear();
-    std::int64_t total = -1;
+    std::optional<std::int64_t> total;
     int choices = 0;
     std::string_view key;
     cursor.open('{');
@@ -114,7 +114,7 @@ class VllmReader final : public AnswerReader {
       }
     }
     const auto fresh = static_cast<std::int64_t>(quick_.size());
-    if (!cursor.finished() || choices != 1 || fresh == 0 || (total >= 0 && total != count_ + fresh)) return false;
+    if (!cursor.finished() || choices != 1 || fresh == 0 || (total && *total != count_ + fresh)) return false;
     for (const Token token : quick_) out.push_back({.token = token});
     last_ = quick_.back();
     count_ += fresh;
