@@ -42,6 +42,7 @@ int run(int argc, char** argv) {
   add_bench_command(app, exit_code);
   add_methods_command(app, exit_code);
   add_models_command(app, exit_code);
+  add_calibrate_command(app, exit_code);
   add_config_command(app, exit_code);
   for (CLI::App* command : app.get_subcommands({})) {
     command->group("Commands");
