@@ -28,6 +28,7 @@
 #include "dts/scheduler.h"
 #include "dts/text_search.h"
 #include "dts/tree_file.h"
+#include "question/answer_form.h"
 #include "text/display.h"
 #include "text/glyphs.h"
 #include "text/numbers.h"
@@ -45,6 +46,7 @@ struct RunFlags {
   std::string system;
   bool raw = false;
   std::vector<std::string> stop;
+  std::optional<AnswerForm> answer;  // none: auto, but for the built-in model, which knows no such words
   ModelFlags model;
   DecodingOptions decoding;
   bool json = false;
@@ -95,6 +97,12 @@ std::optional<Example> choose_example(const RunFlags& flags) {
   return read_example(*flags.example);
 }
 
+// In which form the question is asked and the answers vote; none: as it is, and by their last lines.
+std::optional<AnswerForm> answer_form(const RunFlags& flags, const std::string& question) {
+  if (!flags.answer && (flags.model.is_built_in() || flags.raw)) return std::nullopt;
+  return form_of(flags.answer.value_or(AnswerForm::kAuto), question);
+}
+
 // The prompt as the model sees it.
 ChatPrompt make_prompt(const RunFlags& flags, const std::string& question, const Vocabulary& vocabulary) {
   if (flags.raw) {
@@ -104,7 +112,8 @@ ChatPrompt make_prompt(const RunFlags& flags, const std::string& question, const
   }
   std::vector<ChatMessage> messages;
   if (!flags.system.empty()) messages.push_back({"system", flags.system});
-  messages.push_back({"user", question});
+  const std::optional<AnswerForm> form = answer_form(flags, question);
+  messages.push_back({"user", form ? asked_in(*form, question) : question});
   return vocabulary.chat(messages);
 }
 
@@ -193,9 +202,15 @@ std::unique_ptr<View> choose_view(const RunFlags& flags, const FrameTitle& title
 
 // Decodes to the end, or until a first Ctrl-C. Of the document, the model, the question and the time to load are left
 // to the caller.
-TreeDocument decode(Engine& engine, const Vocabulary& vocabulary, const ChatPrompt& prompt,
+TreeDocument decode(Engine& engine, const Vocabulary& vocabulary, const ChatPrompt& prompt, const std::string& question,
                     const SearchOptions& options, const RunFlags& flags, View& view) {
-  const std::shared_ptr<Search> search = make_text_search(vocabulary, prompt, options, {.stop = flags.stop});
+  TextSearchOptions text;
+  text.stop = flags.stop;
+  if (const std::optional<AnswerForm> form = answer_form(flags, question)) {
+    text.read_answer = form_reader(*form, question, prompt.opens_thinking);
+    text.same_answer = form_equality(*form);
+  }
+  const std::shared_ptr<Search> search = make_text_search(vocabulary, prompt, options, std::move(text));
   Snapshotter snapshotter(*search, vocabulary);
   search->on_event = [&](const SearchEvent& event) { snapshotter.on_event(event); };
 
@@ -308,7 +323,7 @@ int run(const RunFlags& flags) {
 
   const FrameTitle title = make_title(model.info(), options, question, glyphs(terminal.unicode));
   const std::unique_ptr<View> view = choose_view(flags, title, terminal);
-  TreeDocument document = decode(*engine, model.vocabulary(), prompt, options, flags, *view);
+  TreeDocument document = decode(*engine, model.vocabulary(), prompt, question, options, flags, *view);
   view->close();
   document.model = model.info().name;
   document.question = question;
@@ -346,6 +361,7 @@ void add_run_command(CLI::App& app, int& exit_code) {
   command->add_option("--stop", flags->stop, "end a trajectory where its answer comes to this text; may be given again")
       ->type_name("TEXT")
       ->allow_extra_args(false);
+  add_answer_option(*command, flags->answer, "auto; the built-in model is asked as it is");
   add_model_options(*command, flags->model);
   add_decoding_options(*command, flags->decoding);
 

@@ -62,6 +62,7 @@ void read_value(const OptionInfo& option, const JsonField& value, const Limits& 
   for (const OptionInfo& option : decoding_options()) {
     if (!option.openai) names.push_back(option.name);
   }
+  names.push_back("answer");
   const std::string name = text::shorten(text::one_line(value.path()), 60);
   throw ApiError(400,
                  fmt::format("{} is unknown: the dts object has {} and {}", name,
@@ -69,10 +70,15 @@ void read_value(const OptionInfo& option, const JsonField& value, const Limits& 
                  name, "unknown_parameter");
 }
 
-void read_options(const JsonField& body, const Limits& limits, DecodingOptions& decoding) {
+void read_options(const JsonField& body, const Limits& limits, DecodingOptions& decoding,
+                  std::optional<AnswerForm>& answer) {
   const JsonField dts = body["dts"];
   if (!dts.absent()) {
     dts.each_member([&](const std::string& key, const JsonField& value) {
+      if (key == "answer") {
+        if (!value.absent()) answer = value.one_of(kAnswerForms);
+        return;
+      }
       const OptionInfo* option = find_option(key);
       if (option == nullptr || option->openai) {
         if (!value.absent()) unknown(value);
@@ -106,7 +112,7 @@ CompletionRequest read_common(const JsonField& body, const DecodingOptions& defa
   if (const JsonField model = body["model"]; !model.absent() && !model.string().empty()) {
     if (const auto method = split_model_name(model.string()).method) decoding.method = *method;
   }
-  read_options(body, limits, decoding);
+  read_options(body, limits, decoding, request.answer);
   request.stop = read_stop(body["stop"], limits);
   if (const JsonField n = body["n"]; !n.absent()) request.choices = n.whole(1, limits.choices);
   if (const JsonField best = body["best_of"]; !best.absent() && best.whole(1, limits.choices) != request.choices) {
