@@ -34,6 +34,7 @@ int run(int argc, char** argv) {
 
   int exit_code = kExitFailed;
   add_run_command(app, exit_code);
+  add_chat_command(app, exit_code);
   add_serve_command(app, exit_code);
   add_eval_command(app, exit_code);
   add_grade_command(app, exit_code);
