@@ -34,6 +34,7 @@ struct ChatFlags {
   DecodingOptions decoding;
   std::string system;
   std::string system_file;
+  std::optional<AnswerForm> answer;  // none: auto, but for the built-in model
   bool quiet = false;
   bool no_history = false;
   bool no_colour = false;
@@ -310,7 +311,9 @@ int chat(const ChatFlags& flags) {
     print_error("interrupted while the model was being loaded");
     return kExitUnfinished;
   }
-  ChatSession session(**loaded, flags.model, flags.decoding, system);
+  std::optional<AnswerForm> form = flags.answer;
+  if (!form && !flags.model.is_built_in()) form = AnswerForm::kAuto;
+  ChatSession session(**loaded, flags.model, flags.decoding, system, form);
   const std::unique_ptr<LineReader> lines = typed ? make_editing_reader(history_file(flags)) : make_plain_reader();
   if (typed && !flags.quiet) {
     write_stderr(fmt::format("{}, {}; /help lists the commands, Ctrl-D ends\n", text::one_line((*loaded)->info().name),
@@ -337,6 +340,7 @@ void add_chat_command(CLI::App& app, int& exit_code) {
   command->add_flag("--no-history", flags->no_history, "keep no history of what is typed");
   command->add_flag("-q,--quiet", flags->quiet, "the answers alone");
   command->add_flag("--no-color", flags->no_colour, "no colours (as the environment's NO_COLOR)");
+  add_answer_option(*command, flags->answer, "auto; the built-in model is asked as it is");
   add_model_options(*command, flags->model);
   add_decoding_options(*command, flags->decoding);
   command->callback([flags, &exit_code] { exit_code = chat(*flags); });

@@ -14,8 +14,13 @@
 
 namespace dts::cli {
 
-ChatSession::ChatSession(const Model& model, const ModelFlags& flags, DecodingOptions decoding, std::string system)
-    : model_(model), context_size_(flags.context_size), decoding_(std::move(decoding)), system_(std::move(system)) {
+ChatSession::ChatSession(const Model& model, const ModelFlags& flags, DecodingOptions decoding, std::string system,
+                         std::optional<AnswerForm> answer)
+    : model_(model),
+      context_size_(flags.context_size),
+      decoding_(std::move(decoding)),
+      system_(std::move(system)),
+      answer_(answer) {
   checked_search(decoding_, model.info().most_branches);
 }
 
@@ -44,7 +49,9 @@ std::optional<std::string> ChatSession::ask(const std::string& question,
   std::vector<ChatMessage> messages;
   if (!system_.empty()) messages.push_back({"system", system_});
   messages.insert(messages.end(), messages_.begin(), messages_.end());
-  messages.push_back({"user", question});
+  std::optional<AnswerForm> form;
+  if (answer_) form = form_of(*answer_, question);
+  messages.push_back({"user", form ? asked_in(*form, question) : question});
   const ChatPrompt prompt = model_.vocabulary().chat(messages);
 
   make_room(options.method.max_live());
@@ -69,7 +76,12 @@ std::optional<std::string> ChatSession::ask(const std::string& question,
   title.wanted = options.method.stop.finished == StopRule::kAll ? all : options.method.stop.finished;
   const std::unique_ptr<View> shown = view(title);
 
-  const std::shared_ptr<Search> search = make_text_search(model_.vocabulary(), prompt, options);
+  TextSearchOptions text;
+  if (form) {
+    text.read_answer = form_reader(*form, question, prompt.opens_thinking);
+    text.same_answer = form_equality(*form);
+  }
+  const std::shared_ptr<Search> search = make_text_search(model_.vocabulary(), prompt, options, std::move(text));
   Snapshotter snapshotter(*search, model_.vocabulary());
   search->on_event = [&](const SearchEvent& event) { snapshotter.on_event(event); };
   JobTimes wall;

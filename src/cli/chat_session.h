@@ -13,13 +13,16 @@
 #include "dts/options.h"
 #include "dts/scheduler.h"
 #include "dts/tree_file.h"
+#include "question/answer_form.h"
 
 namespace dts::cli {
 
 class ChatSession {
  public:
-  // `model` must outlive it.
-  ChatSession(const Model& model, const ModelFlags& flags, DecodingOptions decoding, std::string system);
+  // `model` must outlive it. `answer`: in which form questions are asked, each for its own turn: what is kept of the
+  // conversation is as it was typed; none: as they are.
+  ChatSession(const Model& model, const ModelFlags& flags, DecodingOptions decoding, std::string system,
+              std::optional<AnswerForm> answer);
 
   // Asks, and keeps question and answer as messages. `view` is told how it goes; `stopping` is asked between steps, and
   // ends it with the best so far. The answer as a person reads it; none: no trajectory came to an end, or it was
@@ -49,6 +52,7 @@ class ChatSession {
   int context_size_;
   DecodingOptions decoding_;
   std::string system_;
+  std::optional<AnswerForm> answer_;
   std::vector<ChatMessage> messages_;
   std::optional<TreeDocument> tree_;
   int branches_ = 0;  // that the engine can keep
