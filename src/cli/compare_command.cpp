@@ -161,7 +161,9 @@ int compare(CompareFlags& flags) {
   }
   const Model& model = **loaded;
   std::vector<PlannedRun> plan = plan_of(flags, model.recommended_sampling().options);
-  const ChatPrompt prompt = make_prompt(flags.text, model.vocabulary());
+  QuestionText text = flags.text;
+  text.form = answer_form(flags.model, text.raw, std::nullopt, text.question);
+  const ChatPrompt prompt = make_prompt(text, model.vocabulary());
   const auto prompt_tokens = static_cast<int>(prompt.tokens.size());
   int widest = 1;
   for (const PlannedRun& run : plan) {
@@ -190,7 +192,7 @@ int compare(CompareFlags& flags) {
     line.begin(plan[i], i + 1, plan.size());
     limit_tokens(plan[i].options, room);
     TreeDocument document =
-        decode(*engine, model.vocabulary(), prompt, plan[i].options, flags.text.stop, flags.decoding.max_seconds, line);
+        decode(*engine, model.vocabulary(), prompt, plan[i].options, text, flags.decoding.max_seconds, line);
     document.model = model.info().name;
     document.question = flags.text.question;
     const bool failed = document.outcome.reason == StopReason::kFailed;

@@ -49,6 +49,18 @@ void add_decoding_options(CLI::App& app, DecodingOptions& options) {
   }
 }
 
+void add_answer_option(CLI::App& app, std::optional<AnswerForm>& form, const std::string& by_default) {
+  add_value(
+      app, "--answer", "auto|boxed|letter|text",
+      fmt::format("ask for the answer in this form, and vote by it; auto: letter where the question lists options, "
+                  "boxed where it asks for a number, else text (default: {})",
+                  by_default),
+      [&form](const std::string& text) {
+        form = value_of(kAnswerForms, text);
+        if (!form) throw usage_error(fmt::format("--answer is '{}': it must be auto, boxed, letter or text", text));
+      });
+}
+
 SearchOptions checked_search(const DecodingOptions& options, int most_branches) {
   SearchOptions search = options.search();
   if (search.method.max_live() > most_branches) {

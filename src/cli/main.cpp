@@ -35,6 +35,7 @@ int run(int argc, char** argv) {
   int exit_code = kExitFailed;
   add_run_command(app, exit_code);
   add_compare_command(app, exit_code);
+  add_chat_command(app, exit_code);
   add_serve_command(app, exit_code);
   add_eval_command(app, exit_code);
   add_grade_command(app, exit_code);
@@ -43,6 +44,7 @@ int run(int argc, char** argv) {
   add_bench_command(app, exit_code);
   add_methods_command(app, exit_code);
   add_models_command(app, exit_code);
+  add_calibrate_command(app, exit_code);
   add_config_command(app, exit_code);
   for (CLI::App* command : app.get_subcommands({})) {
     command->group("Commands");

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string_view>
+#include <utility>
 
 #include "cli/interrupt.h"
 #include "cli/spelling.h"
@@ -14,6 +15,12 @@
 #include "dts/text_search.h"
 
 namespace dts::cli {
+
+std::optional<AnswerForm> answer_form(const ModelFlags& model, bool raw, std::optional<AnswerForm> asked,
+                                      const std::string& question) {
+  if (!asked && (model.is_built_in() || raw)) return std::nullopt;
+  return form_of(asked.value_or(AnswerForm::kAuto), question);
+}
 
 ChatPrompt make_prompt(const QuestionText& question, const Vocabulary& vocabulary) {
   if (question.raw) {
@@ -24,7 +31,7 @@ ChatPrompt make_prompt(const QuestionText& question, const Vocabulary& vocabular
   }
   std::vector<ChatMessage> messages;
   if (!question.system.empty()) messages.push_back({"system", question.system});
-  messages.push_back({"user", question.question});
+  messages.push_back({"user", question.form ? asked_in(*question.form, question.question) : question.question});
   return vocabulary.chat(messages);
 }
 
@@ -47,9 +54,14 @@ int choose_context(const ModelFlags& flags, const DecodingOptions& decoding, con
 }
 
 TreeDocument decode(Engine& engine, const Vocabulary& vocabulary, const ChatPrompt& prompt,
-                    const SearchOptions& options, const std::vector<std::string>& stop, double max_seconds,
-                    View& view) {
-  const std::shared_ptr<Search> search = make_text_search(vocabulary, prompt, options, {.stop = stop});
+                    const SearchOptions& options, const QuestionText& text, double max_seconds, View& view) {
+  TextSearchOptions reading;
+  reading.stop = text.stop;
+  if (text.form) {
+    reading.read_answer = form_reader(*text.form, text.question, prompt.opens_thinking);
+    reading.same_answer = form_equality(*text.form);
+  }
+  const std::shared_ptr<Search> search = make_text_search(vocabulary, prompt, options, std::move(reading));
   Snapshotter snapshotter(*search, vocabulary);
   search->on_event = [&](const SearchEvent& event) { snapshotter.on_event(event); };
 
@@ -75,7 +87,7 @@ TreeDocument decode(Engine& engine, const Vocabulary& vocabulary, const ChatProm
   const EngineTimes after = engine.times();
 
   TreeDocument document = document_of(*search, vocabulary, prompt, engine.info(), wall);
-  document.stop = stop;
+  document.stop = text.stop;
   if (search->outcome().reason == StopReason::kFailed) document.outcome.error = search->failure().spelled(flag_of);
   document.times.model = after.model - before.model;
   document.times.statistics = after.statistics - before.statistics;

@@ -31,6 +31,7 @@
 #include "dts/scheduler.h"
 #include "dts/text_search.h"
 #include "dts/tree_file.h"
+#include "question/answer_form.h"
 #include "text/display.h"
 #include "text/glyphs.h"
 #include "text/numbers.h"
@@ -48,6 +49,7 @@ struct RunFlags {
   std::string system;
   bool raw = false;
   std::vector<std::string> stop;
+  std::optional<AnswerForm> answer;  // none: auto, but for the built-in model, which knows no such words
   ModelFlags model;
   DecodingOptions decoding;
   bool json = false;
@@ -166,7 +168,7 @@ std::unique_ptr<View> choose_view(const RunFlags& flags, const FrameTitle& title
 // Beside an example's answer: what the other way of decoding makes of it. Standard decoding, unless that is what was
 // asked for.
 ComparedRun decode_beside(const RunFlags& flags, Engine& engine, const Model& model, const ChatPrompt& prompt,
-                          const SearchOptions& options) {
+                          const QuestionText& text, const SearchOptions& options) {
   DecodingOptions decoding;
   decoding.method = options.method.name == "standard" ? "dts-stable" : "standard";
   SearchOptions other = decoding.search();
@@ -175,7 +177,7 @@ ComparedRun decode_beside(const RunFlags& flags, Engine& engine, const Model& mo
   other.max_tokens = options.max_tokens;
   const std::unique_ptr<View> view = make_silent_view();
   return {decoding.method, other.seed,
-          decode(engine, model.vocabulary(), prompt, other, flags.stop, flags.decoding.max_seconds, *view)};
+          decode(engine, model.vocabulary(), prompt, other, text, flags.decoding.max_seconds, *view)};
 }
 
 // `beside`: runs of an example's question, to be told apart from the report's own below it; empty: none.
@@ -230,7 +232,9 @@ int run(const RunFlags& flags) {
   SearchOptions options = checked_search(flags.decoding, model.info().most_branches);
   options.sampling = flags.decoding.sampling(model.recommended_sampling().options);
 
-  const ChatPrompt prompt = make_prompt({question, flags.system, flags.raw, flags.stop}, model.vocabulary());
+  const QuestionText text{question, flags.system, flags.raw, flags.stop,
+                          answer_form(flags.model, flags.raw, flags.answer, question)};
+  const ChatPrompt prompt = make_prompt(text, model.vocabulary());
   const auto prompt_tokens = static_cast<int>(prompt.tokens.size());
   validate(options, model.vocabulary().size());
   // An example is answered by another method, too, and that may be the wider one.
@@ -256,15 +260,14 @@ int run(const RunFlags& flags) {
 
   const FrameTitle title = make_title(model.info(), options, question, glyphs(terminal.unicode));
   const std::unique_ptr<View> view = choose_view(flags, title, terminal);
-  TreeDocument document =
-      decode(*engine, model.vocabulary(), prompt, options, flags.stop, flags.decoding.max_seconds, *view);
+  TreeDocument document = decode(*engine, model.vocabulary(), prompt, options, text, flags.decoding.max_seconds, *view);
   view->close();
   document.model = model.info().name;
   document.question = question;
   document.times.load = load_seconds;
   Comparison beside{model.info().name, question, example ? example->answer : std::string(), {}, true};
   if (example && !flags.quiet && !flags.json && !Interrupt::requested()) {
-    beside.runs.push_back(decode_beside(flags, *engine, model, prompt, options));
+    beside.runs.push_back(decode_beside(flags, *engine, model, prompt, text, options));
     beside.runs.push_back({options.method.name, options.seed, document});
     if (options.method.name == "standard") std::swap(beside.runs[0], beside.runs[1]);
   }
@@ -302,6 +305,7 @@ void add_run_command(CLI::App& app, int& exit_code) {
   command->add_option("--stop", flags->stop, "end a trajectory where its answer comes to this text; may be given again")
       ->type_name("TEXT")
       ->allow_extra_args(false);
+  add_answer_option(*command, flags->answer, "auto; the built-in model is asked as it is");
   add_model_options(*command, flags->model);
   add_decoding_options(*command, flags->decoding);
 

@@ -57,6 +57,7 @@ struct ServeFlags {
   double shutdown_seconds = 10;
   ModelFlags model;
   DecodingOptions decoding;
+  std::optional<AnswerForm> answer;
 };
 
 void read_keys(const std::string& flag, const std::string& path, std::vector<std::string>& keys) {
@@ -174,6 +175,7 @@ int run(ServeFlags& flags) {
   options.limits.branches = capacity.branches;
   options.defaults = flags.decoding;
   options.defaults.set_sampling(flags.decoding.sampling(model.recommended_sampling().options));
+  options.answer = flags.answer;
   options.access = flags.access;
   options.log_prompts = flags.log_prompts;
 
@@ -306,6 +308,8 @@ void add_serve_command(CLI::App& app, int& exit_code) {
       "  DTS_API_KEY=... dts serve -m model.gguf --host 0.0.0.0 --port 80");
   add_server_options(*command, flags);
   add_limit_options(*command, flags);
+  command->option_defaults()->group("Method");
+  add_answer_option(*command, flags->answer, "as the question is; a request has dts.answer");
   add_model_options(*command, flags->model);
   add_decoding_options(*command, flags->decoding);
   command->callback([flags, command, &exit_code] {

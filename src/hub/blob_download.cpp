@@ -89,9 +89,9 @@ ContentRange parse_range(std::string_view text) {
 }
 
 // What the file is, kept in step: the bytes on disk, their number and their sum.
-class Partial {
+class PartialBlob {
  public:
-  Partial(const std::string& path, std::int64_t size, Checksum::Kind kind)
+  PartialBlob(const std::string& path, std::int64_t size, Checksum::Kind kind)
       : file_(path, O_RDWR | O_CREAT), size_(size), sum_(kind, size) {
     const std::int64_t there = lseek(file_.fd(), 0, SEEK_END);
     if (there < 0) file_.fail("cannot be read");
@@ -156,7 +156,7 @@ class Download {
       : api_(api), settings_(settings), place_(place), hooks_(hooks) {}
 
   // Until all bytes are there.
-  void fill(Partial& partial) {
+  void fill(PartialBlob& partial) {
     std::int64_t most = partial.there();
     int failures = 0;
     double wait = settings_.retry_seconds;
@@ -196,7 +196,7 @@ class Download {
 
  private:
   // One request. What was wrong with it, when it is worth another; empty: all came, or the connection was closed.
-  std::string ask(Partial& partial) {
+  std::string ask(PartialBlob& partial) {
     WebRequest request = api_.file_request(place_.repo, place_.commit, place_.file.path);
     request.from = partial.there();
     WebHooks web;
@@ -224,7 +224,7 @@ class Download {
   }
 
   // Before the first byte: whether these are the bytes that were asked for.
-  void begin(const WebAnswer& answer, Partial& partial, std::int64_t from) const {
+  void begin(const WebAnswer& answer, PartialBlob& partial, std::int64_t from) const {
     if (answer.status == 206) {
       const auto found = answer.headers.find("content-range");
       const ContentRange range = found == answer.headers.end() ? ContentRange{} : parse_range(found->second);
@@ -268,7 +268,7 @@ void download_blob(const HubApi& api, const HubSettings& settings, const RepoCac
   if (size_of(blob) == file.bytes) return;  // somebody else has brought it
 
   const Checksum::Kind kind = file.sum.size() == 64 ? Checksum::Kind::kSha256 : Checksum::Kind::kGit;
-  Partial partial(incomplete, file.bytes, kind);
+  PartialBlob partial(incomplete, file.bytes, kind);
   Download download(api, settings, place, hooks);
   const bool resumed = partial.there() > 0;
   if (resumed) partial.read_again(hooks);

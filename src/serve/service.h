@@ -42,7 +42,8 @@ struct ServedModel {
 struct ServiceOptions {
   ServedModel model;
   Limits limits;
-  DecodingOptions defaults;  // where a request says nothing
+  DecodingOptions defaults;          // where a request says nothing
+  std::optional<AnswerForm> answer;  // in which form answers are asked for, likewise; none: as the question is
   AccessOptions access;
   bool log_prompts = false;
 };
@@ -107,6 +108,8 @@ class Service {
   // What it may take is refused here, before any of it is allocated.
   void check_cost(const CompletionRequest& request, const SearchOptions& search, std::size_t prompt_tokens) const;
   void check_bytes(const CompletionRequest& request) const;
+  // In which form a chat's last question is asked; none: as it is, and where tools or a format decide what is said.
+  std::optional<AnswerForm> answer_form(const CompletionRequest& request) const;
   ChatPrompt make_prompt(const CompletionRequest& request) const;
   // What its trajectories may say; null: anything.
   std::shared_ptr<const LogitsFilter> make_filter(const CompletionRequest& request, const ChatPrompt& prompt) const;

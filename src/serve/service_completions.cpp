@@ -141,12 +141,25 @@ void Service::check_bytes(const CompletionRequest& request) const {
                  prompt_field(request), "context_length_exceeded");
 }
 
+std::optional<AnswerForm> Service::answer_form(const CompletionRequest& request) const {
+  const std::optional<AnswerForm> form = request.answer ? request.answer : options_.answer;
+  const bool free = request.format.kind == AnswerFormat::Kind::kFree && !request.tools.shown();
+  const bool asked = !request.messages.empty() && request.messages.back().role == "user";
+  if (!form || !free || !asked) return std::nullopt;
+  return form_of(*form, request.messages.back().content);
+}
+
 ChatPrompt Service::make_prompt(const CompletionRequest& request) const {
   if (request.kind == CompletionKind::kChat) {
     try {
       ChatOptions options;
       if (request.tools.shown()) options.tools = request.tools.list.dump();
       options.variables = request.template_variables;
+      if (const std::optional<AnswerForm> form = answer_form(request)) {
+        std::vector<ChatMessage> messages = request.messages;
+        messages.back().content = asked_in(*form, messages.back().content);
+        return vocabulary_.chat_with(messages, options);
+      }
       return vocabulary_.chat_with(request.messages, options);
     } catch (const Error& error) {
       const bool wrong = error.kind() == Error::Kind::kUsage;
@@ -363,6 +376,7 @@ Service::Routed Service::begin(const CompletionRequest& asked, CompletionFormat 
         options.tools = ToolSyntax{vocabulary_.tool_format(), asked.tools.names, asked.tools.parallel,
                                    asked.tools.choice == ToolsAsked::Choice::kRequired};
       }
+      options.answer = answer_form(asked);
       options.votes_by_content = asked.format.kind != AnswerFormat::Kind::kFree;
       runs.push_back(start_run(std::move(options)));
       admission.take();

@@ -45,6 +45,17 @@ std::string error_with(const std::string& fields) {
   return error_of(R"({"messages":[{"role":"user","content":"hi"}],)" + fields + "}");
 }
 
+TEST(CompletionRequest, ReadsTheFormOfTheAnswer) {
+  EXPECT_FALSE(read_with(R"("dts": {})").answer);
+  EXPECT_FALSE(read_with(R"("dts": {"answer": null})").answer);
+  EXPECT_EQ(read_with(R"("dts": {"answer": "letter"})").answer, AnswerForm::kLetter);
+  for (const char* wrong : {R"("x")", "3", "[]"}) {
+    const std::string error = error_with(std::string(R"("dts": {"answer": )") + wrong + "}");
+    EXPECT_TRUE(error.starts_with("400 dts.answer")) << error;
+    EXPECT_NE(error.find("boxed"), std::string::npos) << error;
+  }
+}
+
 TEST(CompletionRequest, ReadsAChat) {
   const CompletionRequest request = read(R"({
     "model": "m:dts-greedy",

@@ -80,6 +80,17 @@ TEST(Service, AnswersAChat) {
   EXPECT_EQ(usage["prompt_tokens"], std::string("user:hi\n").size());
 }
 
+TEST(Service, AsksForAnAnswerInTheFormOfTheRequest) {
+  ScriptedService scripted(ScriptedService::random(3));
+  const auto prompt_tokens = [&](const std::string& form) {
+    return ask_json(scripted.service, post(kChat, chat_body(form)))["usage"]["prompt_tokens"].get<std::size_t>();
+  };
+  const std::size_t plain = std::string("user:hi\n").size();  // a token a byte
+  EXPECT_EQ(prompt_tokens(R"("dts":{"answer":"text"})"), plain);
+  EXPECT_EQ(prompt_tokens(R"("dts":{"answer":"auto"})"), plain);  // it asks for no number
+  EXPECT_EQ(prompt_tokens(R"("dts":{"answer":"boxed"})"), plain - 2 + asked_in(AnswerForm::kBoxed, "hi").size());
+}
+
 TEST(Service, AStreamIsTheSameTextForEveryMethod) {
   ScriptedService scripted(ScriptedService::random(3));
   for (const MethodInfo& method : methods()) {

@@ -63,6 +63,7 @@ void read_value(const OptionInfo& option, const JsonField& value, const Limits& 
   for (const OptionInfo& option : decoding_options()) {
     if (!option.openai) names.push_back(option.name);
   }
+  names.push_back("answer");
   const std::string name = text::shorten(text::one_line(value.path()), 60);
   throw ApiError(400,
                  fmt::format("{} is unknown: the dts object has {} and {}", name,
@@ -70,10 +71,15 @@ void read_value(const OptionInfo& option, const JsonField& value, const Limits& 
                  name, "unknown_parameter");
 }
 
-void read_options(const JsonField& body, const Limits& limits, DecodingOptions& decoding) {
+void read_options(const JsonField& body, const Limits& limits, DecodingOptions& decoding,
+                  std::optional<AnswerForm>& answer) {
   const JsonField dts = body["dts"];
   if (!dts.absent()) {
     dts.each_member([&](const std::string& key, const JsonField& value) {
+      if (key == "answer") {
+        if (!value.absent()) answer = value.one_of(kAnswerForms);
+        return;
+      }
       const bool other_name = key == "max_tokens_total";
       if (other_name && !dts["max_total_tokens"].absent()) value.fail("max_total_tokens is there, too: it must be one");
       const OptionInfo* option = find_option(other_name ? "max_total_tokens" : key);
@@ -109,7 +115,7 @@ CompletionRequest read_common(const JsonField& body, const DecodingOptions& defa
   if (const JsonField model = body["model"]; !model.absent() && !model.string().empty()) {
     if (const auto method = split_model_name(model.string()).method) decoding.method = *method;
   }
-  read_options(body, limits, decoding);
+  read_options(body, limits, decoding, request.answer);
   request.stop = read_stop(body["stop"], limits);
   if (const JsonField n = body["n"]; !n.absent()) request.choices = n.whole(1, limits.choices);
   if (const JsonField best = body["best_of"]; !best.absent() && best.whole(1, limits.choices) != request.choices) {

@@ -11,6 +11,7 @@
 
 #include "dts/options.h"
 #include "dts/vocabulary.h"
+#include "question/answer_form.h"
 #include "question/penalties.h"
 #include "serve/api/response_format.h"
 #include "serve/api/tools.h"
@@ -27,8 +28,9 @@ struct CompletionRequest {
   DecodingOptions decoding;
   ToolsAsked tools;
   AnswerFormat format;
-  Penalties penalties;             // tokens are not checked yet
-  std::string template_variables;  // JSON; empty: none
+  std::optional<AnswerForm> answer;  // in which form it is asked for; none: the server's
+  Penalties penalties;               // tokens are not checked yet
+  std::string template_variables;    // JSON; empty: none
   std::vector<std::string> stop;
   int choices = 1;
   bool stream = false;

@@ -35,6 +35,10 @@ std::shared_ptr<Search> Run::make_search() {
   text.stop = options_.text.stop;
   text.split_thinking = options_.text.split_thinking;
   text.filter = std::move(options_.filter);  // what a grammar has found out goes with the search
+  if (options_.answer) {
+    text.read_answer = form_reader(*options_.answer, options_.title.question, options_.prompt.opens_thinking);
+    text.same_answer = form_equality(*options_.answer);
+  }
   if (options_.tools || options_.votes_by_content) {
     text.read_answer = [this](std::string_view said) { return answer_of(said); };
   }

@@ -12,6 +12,7 @@
 #include "core/committed_prefix.h"
 #include "dts/scheduler.h"
 #include "dts/text_search.h"
+#include "question/answer_form.h"
 #include "question/reply_text.h"
 #include "question/tool_calls.h"
 #include "serve/runs/event_log.h"
@@ -31,6 +32,7 @@ struct RunOptions {
   int top_logprobs = 0;                             // alternatives to keep of each token
   std::shared_ptr<const LogitsFilter> filter = {};  // what a trajectory may say; null: anything
   std::optional<ToolSyntax> tools = {};             // the content may call some; trajectories that do vote by the call
+  std::optional<AnswerForm> answer = {};            // in which form it was asked for; none: as the question is
   bool votes_by_content = false;                    // the content is JSON, or follows a grammar: it is the answer
 };
 
