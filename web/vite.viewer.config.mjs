@@ -52,6 +52,6 @@ export default defineConfig({
     target: 'es2022',
     assetsInlineLimit: 0,
     modulePreload: { polyfill: false },
-    rollupOptions: { input: 'viewer.html', output: { inlineDynamicImports: true } },
+    rollupOptions: { input: 'viewer.html' },
   },
 });

@@ -2,7 +2,11 @@
 import { render } from 'preact';
 import { SavedTree } from './app/saved_tree';
 import { isObject, parseJson } from './model/json';
+import * as rich from './rich/rich';
+import { richFrom } from './ui/rich_text';
 import { Viewer } from './ui/viewer';
+
+richFrom(rich);
 
 const json = document.getElementById('tree')?.textContent ?? '';
 const plain = document.getElementById('plain');

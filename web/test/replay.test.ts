@@ -115,7 +115,7 @@ describe('the film', () => {
     const film = treeFilm(run, theme, 20);
     const { tree } = run;
     expect(film.match(/class="film grows /g)).toHaveLength(tree.segments.size);
-    const used = new Set([...film.matchAll(/class="film (?:grows )?([ag]\d+(?:_\d+)?)"/g)].map(([, name]) => name!));
+    const used = new Set([...film.matchAll(/class="film (?:grows )?([ag]\d+(?:_\d+)*)"/g)].map(([, name]) => name!));
     for (const name of used) {
       expect(film).toContain(`@keyframes ${name}{`);
       expect(film).toContain(`.${name}{animation-name:${name}}`);

@@ -25,7 +25,9 @@ function contents(node: ComponentChildren, found: Found[] = [], text: string[] =
 const tagsOf = (source: string) => contents(richText(source)).found.map(({ tag }) => tag);
 const textOf = (source: string) => contents(richText(source)).text;
 
-const kHtml = new Set('p ul ol li blockquote table thead tbody tr th td strong em s code pre hr br a div'.split(' '));
+const kHtml = new Set(
+  'p ul ol li blockquote table thead tbody tr th td strong em s code pre hr br a div span'.split(' '),
+);
 
 const kNever = new Set(['style', 'dangerouslySetInnerHTML', 'innerHTML', 'src', 'srcset', 'id', 'xlink:href']);
 
@@ -69,6 +71,7 @@ describe('Markdown', () => {
       '//example.org',
       '/v1/trees',
       '#run=x',
+      '',
     ]) {
       const shown = richText(`[press](${address}) <${address}> ![image](${address})`);
       expect(

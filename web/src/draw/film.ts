@@ -15,7 +15,7 @@ import { SvgPen } from './svg_pen';
 import type { Theme } from './theme';
 
 const kRowHeight = 28;
-const kMargins = { left: 24, right: 230, top: 74, bottom: 14 };
+const kMargins = { left: 24, right: 230, top: 96, bottom: 14 };
 const kPauseSeconds = 3; // at the end, before it starts again
 const kVoteRow = 22;
 const kMostAnswers = 8;
@@ -47,13 +47,19 @@ class Moments {
     return name;
   }
 
-  /** The class of a line that is drawn from `from` to `to`, and gives way to another then. */
-  grows(from: number, to: number): string {
-    const [a, b] = [this.#percent(from), Math.max(this.#percent(to), this.#percent(from) + 0.02)];
-    const name = `g${Math.round(a * 100)}_${Math.round(b * 100)}`;
+  /**
+   * The class of a line that is drawn from `from` to `to`, and gives way to another then. Its bend takes `time` of that
+   * and is `length` of the line: a line grows to the right as fast as all others, however far up or down it goes.
+   */
+  grows(from: number, to: number, bend: { time: number; length: number }): string {
+    const [a, b] = [this.#percent(from), Math.max(this.#percent(to), this.#percent(from) + 0.04)];
+    const turn = a + (b - a) * bend.time;
+    const rest = (1 - bend.length).toFixed(3);
+    const name = `g${[a, turn, b].map((at) => Math.round(at * 100)).join('_')}_${rest.slice(2)}`;
+    const turned = bend.time > 0 && bend.time < 1 ? `${turn.toFixed(2)}%{stroke-dashoffset:${rest};opacity:1}` : '';
     this.#rules.set(
       name,
-      `@keyframes ${name}{0%,${a.toFixed(2)}%{stroke-dashoffset:1;opacity:1}` +
+      `@keyframes ${name}{0%,${a.toFixed(2)}%{stroke-dashoffset:1;opacity:1}${turned}` +
         `${b.toFixed(2)}%{stroke-dashoffset:0;opacity:1}${(b + 0.01).toFixed(2)}%,100%{stroke-dashoffset:0;opacity:0}}`,
     );
     return name;
@@ -70,6 +76,19 @@ class Moments {
       ...this.#rules.values(),
     ].join('\n');
   }
+}
+
+/** How long the curve is that leads `across` and `down` (svg_pen.ts). */
+function bendLength(across: number, down: number): number {
+  if (down === 0) return across;
+  const pieces = 16;
+  const at = (t: number) => [across * (1.5 * t * (1 - t) + t ** 3), down * (3 * t * t - 2 * t ** 3)] as const;
+  let length = 0;
+  for (let i = 1; i <= pieces; ++i) {
+    const [[x0, y0], [x1, y1]] = [at((i - 1) / pieces), at(i / pieces)];
+    length += Math.hypot(x1 - x0, y1 - y0);
+  }
+  return length;
 }
 
 /** Puts what is drawn of a segment into groups that appear in their time. */
@@ -99,7 +118,12 @@ class FilmPen extends SvgPen {
     // Before it has an answer it grows as all others do.
     const { from, to } = this.stretch(this.#drawing);
     this.close();
-    this.open(`film grows ${this.moments.grows(from, to)}`, ' pathLength="1"');
+    const turn = bendLength(bend - x0, y1 - y0);
+    const shares = {
+      time: (bend - x0) / Math.max(x1 - x0, 1e-6),
+      length: turn / Math.max(turn + x1 - bend, 1e-6),
+    };
+    this.open(`film grows ${this.moments.grows(from, to, shares)}`, ' pathLength="1"');
     super.branch(x0, y0, bend, y1, x1, { colour: this.live, width: 1.8 });
     this.#drawing = null;
   }

@@ -206,7 +206,7 @@ function drawLeaf(pen: Pen, scene: Scene, leaf: Segment, at: Placement, room: La
     const radius = leaf.state === 'live' ? small * (0.55 + 0.25 * pulse) : small;
     pen.glyph(glyphOf(leaf.state), at.x1, at.y, radius, colour, leaf.state === 'live' ? colour : theme.paper);
   }
-  room.take({ x0: at.x1 - small - 2, x1: at.x1 + small + 2, y0: at.y - small, y1: at.y + small });
+  room.take({ x0: at.x1 - small - 2, x1: at.x1 + small + 2, y0: at.y - 3.5, y1: at.y + small });
   if (view.sy < kRowForLeaves) return;
   const labelSize = view.sy < 13 ? 9.5 : 12;
   const [y, top] = [at.y + 4, at.y - labelSize + 4];
@@ -263,7 +263,7 @@ function drawTokens(pen: Pen, scene: Scene, segment: Segment, at: Placement, roo
   if (segment.parent === null) return;
   // A short branch's label may run on over what comes after it, as far as nothing else is written there.
   const x = Math.min(at.bend, at.x1) + 3;
-  const [y0, y1] = [y - kLabelSize + 2, y + 2];
+  const [y0, y1] = [y - kLabelSize + 2, y + 1];
   const whole = firstToken(segment);
   const end = room.until(x, x + monoWidth(whole.length, kLabelSize), y0, y1);
   const token = fitted(whole, end - x + 0.5, kLabelSize);

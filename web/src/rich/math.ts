@@ -53,12 +53,15 @@ function copied(node: Built, depth: number): Shown | Shown[] {
   // Beside the formula there is its source, which would be read out twice.
   if (node.type === 'semantics') return children.length > 0 ? copied(children[0]!, depth + 1) : null;
   if (!kTags.has(node.type) || depth > kDeepest) return children.flatMap((child) => copied(child, depth + 1));
-  const attributes: Record<string, string> = {};
+  // Browsers do not agree on frames: this one is drawn by the page's style (reading.css).
+  const framed = node.type === 'menclose' && node.attributes?.notation === 'box';
+  const attributes: Record<string, string> = framed ? { class: 'framed' } : {};
   for (const [name, value] of Object.entries(node.attributes ?? {})) {
-    if (kAttributes.has(name) && typeof value === 'string' && kPlainValue.test(value)) attributes[name] = value;
+    if (!framed && kAttributes.has(name) && typeof value === 'string' && kPlainValue.test(value))
+      attributes[name] = value;
   }
   return element(
-    node.type,
+    framed ? 'mrow' : node.type,
     attributes,
     children.flatMap((child) => copied(child, depth + 1)),
   );

@@ -13,7 +13,8 @@ export const kLongestText = 20000; // characters
 const kMostFormulas = 300;
 
 const markdown = new MarkdownIt('default', { html: false, linkify: false, breaks: true, maxNesting: 40 });
-markdown.validateLink = (address) => /^(https?:|mailto:)/i.test(address.trim());
+const isAddress = (address: string) => /^(https?:|mailto:)/i.test(address);
+markdown.validateLink = isAddress;
 
 markdown.inline.ruler.before('escape', 'formula', (state: InlineState, silent: boolean) => {
   const formula = formulaAt(state.src, state.pos);
@@ -116,7 +117,9 @@ function build(tokens: Token[], formulas: { left: number }): ComponentChildren[]
   for (const token of tokens) {
     const top = stack[stack.length - 1]!;
     if (token.hidden) continue; // paragraphs of a tight list
-    if (token.nesting === 1 && kTags.has(token.tag)) {
+    if (token.type === 'link_open' && !isAddress(token.attrGet('href') ?? '')) {
+      stack.push({ tag: 'span', properties: {}, children: [] }); // [x]() leads nowhere
+    } else if (token.nesting === 1 && kTags.has(token.tag)) {
       stack.push({ tag: token.tag, properties: propertiesOf(token), children: [] });
     } else if (token.nesting === -1 && kTags.has(token.tag)) {
       const closed = stack.length > 1 ? stack.pop()! : top;

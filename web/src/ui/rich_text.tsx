@@ -3,15 +3,22 @@ import { useEffect, useMemo, useReducer } from 'preact/hooks';
 type Rich = typeof import('../rich/rich');
 
 let rich: Rich | null = null;
+let load: (() => Promise<Rich>) | null = null;
 let loading: Promise<void> | null = null;
+
+/** Where it comes from: a page that is a file has it inside, one that is served fetches it. */
+export function richFrom(source: Rich | (() => Promise<Rich>)): void {
+  if (typeof source === 'function') load = source;
+  else rich = source;
+}
 
 /** What reads Markdown and mathematics: fetched when something is first to be read, not with the page. */
 export function useRich(): Rich | null {
   const [, again] = useReducer((count: number) => count + 1, 0);
   useEffect(() => {
-    if (rich !== null) return undefined;
+    if (rich !== null || load === null) return undefined;
     let wanted = true;
-    loading ??= import('../rich/rich').then((module) => {
+    loading ??= load().then((module) => {
       rich = module;
     });
     loading.then(
