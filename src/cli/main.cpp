@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <exception>
 #include <new>
+#include <string>
+#include <vector>
 
 #include "cli/arguments.h"
 #include "cli/commands.h"
@@ -18,6 +20,30 @@ namespace {
 
 using namespace dts::cli;
 
+// "dts help run" is "dts run --help". And what merely begins like a call for help is a mistake: CLI11 would take "-hx"
+// for
+// "-h" and something more, show the help and call it a success.
+std::vector<std::string> rewrite_help(std::vector<std::string> arguments) {
+  if (!arguments.empty() && arguments.front() == "help") {
+    arguments.erase(arguments.begin());
+    arguments.emplace_back("--help");
+  }
+  for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
+    const std::string& argument = arguments[i];
+    // Short flags that stand together, one of them -h.
+    const bool bundle = argument.size() > 2 && argument[0] == '-' && argument[1] != '-' &&
+                        argument.find_first_not_of("vq", 1) == argument.find('h', 1) &&
+                        argument.find('h', 1) != std::string::npos;
+    const bool value_of_text =
+        i > 0 && (arguments[i - 1] == "-p" || arguments[i - 1] == "--prompt" || arguments[i - 1] == "--system" ||
+                  arguments[i - 1] == "--stop" || arguments[i - 1] == "--title" || arguments[i - 1] == "--expect");
+    if ((bundle || argument.starts_with("--help=")) && !value_of_text) {
+      throw dts::usage_error(fmt::format("unknown option '{}': -h and --help stand alone", argument));
+    }
+  }
+  return arguments;
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Decoding Tree Sketching: a reasoning model that thinks in parallel, without training.", "dts");
   app.set_version_flag("--version", fmt::format("dts {}", dts::kVersion), "show the version");
@@ -25,7 +51,7 @@ int run(int argc, char** argv) {
   app.formatter(help_formatter());
   app.require_subcommand(1);
   app.footer(
-      "dts COMMAND --help says more about a command.\n"
+      "dts help COMMAND says more about a command.\n"
       "Exit codes: 0 answered, 1 failed, 2 usage, 3 ended without a finished trajectory.");
 
   int exit_code = kExitFailed;
@@ -43,7 +69,7 @@ int run(int argc, char** argv) {
     command->get_help_ptr()->group("");  // -h says nothing that its own help should repeat
   }
 
-  std::vector<std::string> arguments = rewrite_arguments(argc, argv);
+  std::vector<std::string> arguments = rewrite_help(rewrite_arguments(argc, argv));
   std::reverse(arguments.begin(), arguments.end());  // the order CLI11 takes them in
   try {
     app.parse(std::move(arguments));

@@ -314,8 +314,9 @@ class Picture {
     const bool labelled = words >= 5;
     if (labelled) {
       body_ += fmt::format(
-          "<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"label mono dim\"><tspan class=\"stat\">{}</tspan>{}</text>\n", x0,
-          y - 6, escape_markup(share), escape_markup(snippet(document_.texts[index].text, words)));
+          "<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"label mono dim\" xml:space=\"preserve\"><tspan "
+          "class=\"stat\">{}</tspan>{}</text>\n",
+          x0, y - 6, escape_markup(share), escape_markup(snippet(document_.texts[index].text, words)));
     }
     if (segment.children.empty()) draw_end(id, x1, y, labelled ? std::string() : share);
   }
