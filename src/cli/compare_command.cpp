@@ -185,8 +185,8 @@ int compare(CompareFlags& flags) {
           .make();
   const int room = engine->info().context_length - prompt_tokens;
   if (room < 1) {
-    throw usage_error(fmt::format("the prompt has {} tokens, but the context (--ctx-size) holds {}: shorten the prompt",
-                                  prompt_tokens, engine->info().context_length));
+    throw usage_error(fmt::format("the prompt has {}, but the context (--ctx-size) holds {}: shorten the prompt",
+                                  counted(prompt_tokens, "token"), engine->info().context_length));
   }
 
   Comparison comparison{loaded->id(), flags.text.question, flags.expected, {}, true};

@@ -16,6 +16,21 @@ using namespace text;
 
 using text::escape_markup;
 
+// Our own text: what is between backticks is code.
+std::string with_code(const std::string& text) {
+  std::string out;
+  bool code = false;
+  for (const char c : escape_markup(text)) {
+    if (c != '`') {
+      out += c;
+      continue;
+    }
+    out += code ? "</code>" : "<code>";
+    code = !code;
+  }
+  return code ? out + "</code>" : out;
+}
+
 std::string table_html(const Table& table) {
   const std::vector<std::size_t> columns = telling_columns(table);
   std::string out = fmt::format("<div class=\"scroll\" tabindex=\"0\"><table><caption>{}</caption><thead><tr>",
@@ -31,7 +46,9 @@ std::string table_html(const Table& table) {
       const CellText text = cell_text(table, c, row[c]);
       const bool number = table.columns[c].unit != Unit::kNone;
       const std::string value = escape_markup(text.value);
-      const std::string classes = number ? (row[c].best ? "n best" : "n") : text.value.size() > 32 ? "wrap" : "";
+      const std::string classes = number ? (row[c].best ? "n best" : "n")
+                                  : text.value.size() > 32 && text.value.find(' ') != std::string::npos ? "wrap"
+                                                                                                        : "";
       out += fmt::format("<td{}>{}{}</td>", classes.empty() ? "" : " class=\"" + classes + "\"",
                          row[c].best ? "<b>" + value + "</b>" : value,
                          text.range.empty() ? "" : "<small>" + text.range + "</small>");
@@ -99,7 +116,7 @@ std::string case_html(const Case& one) {
 std::string section_html(const Section& section) {
   std::string out = fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n", section.id, escape_markup(section.title));
   if (!section.source.empty()) out += fmt::format("<p class=\"source\">{}</p>\n", escape_markup(section.source));
-  const std::string text = fmt::format("<p class=\"text\">{}</p>\n", escape_markup(section.text));
+  const std::string text = fmt::format("<p class=\"text\">{}</p>\n", with_code(section.text));
   const bool beside = section.charts.size() == 1;  // a lone chart has room for the text at its side
   if (!beside) out += text;
   if (!section.missing.empty()) {

@@ -104,8 +104,10 @@ std::string case_text(const Case& one) {
 std::string to_markdown(const Report& report, const std::string& figures) {
   std::string out = fmt::format("# {}\n\n", inline_text(report.title));
   for (const Headline& headline : report.headlines) {
+    const std::size_t colon = headline.text.find(": ");  // before it: from what to what
     out += fmt::format("**{}:** {:.1f}% right with standard decoding, {:.1f}% with dts-stable ({}).\n\n",
-                       inline_text(headline.place), 100 * headline.from, 100 * headline.to, inline_text(headline.text));
+                       inline_text(headline.place), 100 * headline.from, 100 * headline.to,
+                       inline_text(headline.text.substr(colon == std::string::npos ? 0 : colon + 2)));
   }
   if (!report.note.empty()) out += report.note + "\n\n";
   if (!figures.empty()) {
