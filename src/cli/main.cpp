@@ -23,10 +23,14 @@ using namespace dts::cli;
 // "dts help run" is "dts run --help". And what merely begins like a call for help is a mistake: CLI11 would take "-hx"
 // for
 // "-h" and something more, show the help and call it a success.
-std::vector<std::string> rewrite_help(std::vector<std::string> arguments) {
+std::vector<std::string> rewrite_help(std::vector<std::string> arguments, const CLI::App& app) {
   if (!arguments.empty() && arguments.front() == "help") {
     arguments.erase(arguments.begin());
-    arguments.emplace_back("--help");
+    const std::vector<const CLI::App*> commands = app.get_subcommands([](const CLI::App*) { return true; });
+    const bool known = arguments.empty() || std::any_of(commands.begin(), commands.end(), [&](const CLI::App* command) {
+                         return command->get_name() == arguments.front();
+                       });
+    if (known) arguments.emplace_back("--help");  // else what is there is refused by its name
   }
   for (std::size_t i = 0; i < arguments.size() && arguments[i] != "--"; ++i) {
     const std::string& argument = arguments[i];
@@ -69,7 +73,7 @@ int run(int argc, char** argv) {
     command->get_help_ptr()->group("");  // -h says nothing that its own help should repeat
   }
 
-  std::vector<std::string> arguments = rewrite_help(rewrite_arguments(argc, argv));
+  std::vector<std::string> arguments = rewrite_help(rewrite_arguments(argc, argv), app);
   std::reverse(arguments.begin(), arguments.end());  // the order CLI11 takes them in
   try {
     app.parse(std::move(arguments));

@@ -448,7 +448,7 @@ std::string svg_picture(const TreeDocument& document, const Facts& facts, const 
 std::string svg_lanes(const std::string& question, const std::vector<SvgLane>& lanes, const AnswerColours& colours) {
   std::string body;
   double y = 18;
-  for (const std::string& line : wrap(one_line(question), cells_in(kWidth - 2 * kMargin, kTitleCell - 1.6), 3)) {
+  for (const std::string& line : wrap(one_line(question), cells_in(kWidth - 2 * kMargin, kTitleCell), 3)) {
     y += 22;
     body +=
         fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"title ink\">{}</text>\n", kMargin, y, escape_markup(line));
