@@ -33,6 +33,7 @@ need_command npm npm ca-certificates  # fetches llama.cpp, builds the page
 need_package libboost-dev libcli11-dev libcurl4-openssl-dev libedit-dev libfmt-dev libgtest-dev libhwy-dev liblz4-dev libsnappy-dev \
   libspdlog-dev libsqlite3-dev libssl-dev libtomlplusplus-dev libutf8proc-dev libzstd-dev nlohmann-json3-dev pybind11-dev python3-dev \
   zlib1g-dev
+need_package librsvg2-2 fonts-liberation  # figures as PDF: opened when they are asked for
 case "${1:-build}" in
   build) ;;
   test)

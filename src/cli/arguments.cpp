@@ -74,7 +74,7 @@ class HelpFormatter : public CLI::Formatter {
 
   // One short and one long name: older spellings are understood, not advertised.
   std::string make_option_name(const CLI::Option* option, bool is_positional) const override {
-    if (is_positional) return option->get_type_name();
+    if (is_positional) return option->get_type_name() + (option->get_items_expected_max() > 1 ? "..." : "");
     std::string name = option->get_snames().empty() ? "" : "-" + option->get_snames().front();
     if (option->check_lname("gpu-layers")) name = "-ngl";
     if (option->check_lname("parallel")) name = "-np";
@@ -82,6 +82,11 @@ class HelpFormatter : public CLI::Formatter {
     if (option->check_lname("hf-file")) name = "-hff";
     if (option->get_lnames().empty()) return name;
     return (name.empty() ? "    " : name + ", ") + "--" + option->get_lnames().front();
+  }
+
+  std::string make_option_usage(const CLI::Option* option) const override {
+    const std::string name = make_option_name(option, true);
+    return option->get_required() ? name : "[" + name + "]";
   }
 
   std::string make_option_opts(const CLI::Option* option) const override {

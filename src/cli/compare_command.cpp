@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "cli/arguments.h"
+#include "cli/busy_machine.h"
 #include "cli/commands.h"
 #include "cli/comparison.h"
 #include "cli/decoding_flags.h"
@@ -21,6 +22,7 @@
 #include "cli/prompt_source.h"
 #include "cli/question_run.h"
 #include "cli/view.h"
+#include "draw/pdf.h"
 #include "dts/error.h"
 #include "eval/report/render.h"
 #include "eval/run/variants.h"
@@ -50,7 +52,7 @@ struct CompareFlags {
 
 const std::vector<OutputFormat> kFormats = {OutputFormat::kText, OutputFormat::kHtml,     OutputFormat::kSvg,
                                             OutputFormat::kJson, OutputFormat::kMarkdown, OutputFormat::kCsv,
-                                            OutputFormat::kTex};
+                                            OutputFormat::kTex,  OutputFormat::kPdf};
 
 struct PlannedRun {
   std::string label;
@@ -121,6 +123,8 @@ std::string render(const CompareFlags& flags, OutputFormat format, const Compari
       return eval::report::to_tex(comparison_report(comparison));
     case OutputFormat::kSvg:
       return comparison_svg(comparison);
+    case OutputFormat::kPdf:
+      return svg_to_pdf(comparison_svg(comparison));
     case OutputFormat::kJson:
       return comparison_json(comparison).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
     default:
@@ -152,6 +156,7 @@ int compare(CompareFlags& flags) {
   }
 
   const Interrupt interrupt;
+  const Terminal terminal = detect_terminal(STDERR_FILENO, flags.no_colour);
   const bool to_terminal = format == OutputFormat::kText && flags.output == "-";
   const std::unique_ptr<LoadedModel> loaded = load_model(
       flags.model, {.progress = nullptr, .stopping = [] { return Interrupt::requested(); }, .quiet = !to_terminal});
@@ -159,6 +164,7 @@ int compare(CompareFlags& flags) {
     print_error("interrupted while the model was being loaded");
     return kExitUnfinished;
   }
+  note_busy_machine(flags.model, terminal);
   const Model& model = **loaded;
   std::vector<PlannedRun> plan = plan_of(flags, model.recommended_sampling().options);
   QuestionText text = flags.text;
@@ -181,19 +187,18 @@ int compare(CompareFlags& flags) {
           .make();
   const int room = engine->info().context_length - prompt_tokens;
   if (room < 1) {
-    throw usage_error(fmt::format("the prompt has {} tokens, but the context (--ctx-size) holds {}: shorten the prompt",
-                                  prompt_tokens, engine->info().context_length));
+    throw usage_error(fmt::format("the prompt has {}, but the context (--ctx-size) holds {}: shorten the prompt",
+                                  counted(prompt_tokens, "token"), engine->info().context_length));
   }
 
-  Comparison comparison{model.info().name, flags.text.question, flags.expected, {}, true};
-  const Terminal terminal = detect_terminal(STDERR_FILENO, flags.no_colour);
+  Comparison comparison{loaded->id(), flags.text.question, flags.expected, {}, true};
   RunLine line(terminal, !flags.json);
   for (std::size_t i = 0; i < plan.size(); ++i) {
     line.begin(plan[i], i + 1, plan.size());
     limit_tokens(plan[i].options, room);
     TreeDocument document =
         decode(*engine, model.vocabulary(), prompt, plan[i].options, text, flags.decoding.max_seconds, line);
-    document.model = model.info().name;
+    document.model = loaded->id();
     document.question = flags.text.question;
     const bool failed = document.outcome.reason == StopReason::kFailed;
     if (failed)

@@ -116,7 +116,7 @@ std::string sentence(const Comparison& comparison, const std::vector<Group>& gro
       claim = fmt::format("{} is {} where {} is {}", other.label, right > 0 ? "right" : "wrong", first.label,
                           right > 0 ? "wrong" : "right");
     } else {
-      claim = fmt::format("{} is right for {} of {} seeds, {} for {} of {}", other.label, right, other.runs.size(),
+      claim = fmt::format("{} is right for {} of {} seeds ({}: {} of {})", other.label, right, other.runs.size(),
                           first.label, first_right, first.runs.size());
     }
     out += fmt::format("{}, for {} times the tokens in {} times the steps.\n", claim,
@@ -172,6 +172,9 @@ std::string votes_of(const ComparedRun& run) {
 
 draw::AnswerColours colours_of(const Comparison& comparison) {
   draw::AnswerColours colours;
+  if (comparison.colours_from) {
+    colours = draw::AnswerColours(comparison.runs[*comparison.colours_from].document.outcome.finished);
+  }
   for (const ComparedRun& run : comparison.runs) {  // as the runs spell it
     for (const FinishedTrace& trace : run.document.outcome.finished) {
       if (!comparison.expected.empty() && equivalent(trace.answer, comparison.expected)) colours.of(trace.answer);
@@ -233,10 +236,10 @@ std::string comparison_text(const Comparison& comparison, const Terminal& termin
   }
   if (!comparison.expected.empty()) out += fmt::format("The right answer is {}.\n", one_line(comparison.expected));
   const SamplingOptions& sampling = comparison.runs.front().document.options.sampling;
-  out += styled(fmt::format("{}, temperature {}, seed {}", one_line(comparison.model), sampling.temperature,
+  out += styled(fmt::format("{}, temperature {}, {}", one_line(comparison.model), sampling.temperature,
                             comparison.several_seeds()
-                                ? fmt::format("{} to {}", comparison.runs.front().seed, comparison.runs.back().seed)
-                                : fmt::format("{}", comparison.runs.front().seed)),
+                                ? fmt::format("means over {} seeds", groups_of(comparison).front().runs.size())
+                                : fmt::format("seed {}", comparison.runs.front().seed)),
                 Style::kDim, terminal.colour) +
          "\n\n";
   out += comparison_table(comparison, terminal);

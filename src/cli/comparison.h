@@ -1,6 +1,7 @@
 // One question as several methods answered it: the numbers, and how a person or a program is told.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -26,6 +27,8 @@ struct Comparison {
   std::string expected;           // the right answer; empty: not known
   std::vector<ComparedRun> runs;  // all seeds of a method one after another
   bool complete = true;           // false: interrupted, some runs are missing
+  // The run whose answers take their colours first, as they did in a picture of it alone; none: the right answer does.
+  std::optional<std::size_t> colours_from = std::nullopt;
 
   bool several_seeds() const;
 };

@@ -110,7 +110,7 @@ report::Report comparison_report(const Comparison& comparison) {
                        {"flops", "compute", Unit::kFlops},
                        {"seconds", "seconds", Unit::kSeconds}},
                       {}};
-  report::Case one{comparison.model, "", "", comparison.question, comparison.expected, {}};
+  report::Case one{comparison.model, "", "", comparison.question, comparison.expected, {}, true};
   for (const ComparedRun& run : comparison.runs) {
     const Account& account = run.document.outcome.account;
     table.rows.push_back(

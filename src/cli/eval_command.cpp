@@ -10,6 +10,7 @@
 
 #include "cli/arguments.h"
 #include "cli/builtin_model.h"
+#include "cli/busy_machine.h"
 #include "cli/commands.h"
 #include "cli/decoding_flags.h"
 #include "cli/eval_output.h"
@@ -26,6 +27,7 @@
 #include "eval/run/runner.h"
 #include "eval/run/variants.h"
 #include "eval/store/store.h"
+#include "text/ascii.h"
 #include "text/numbers.h"
 
 namespace dts::cli {
@@ -56,6 +58,7 @@ struct EvalFlags {
   std::string out;
   bool json = false;
   bool skip_long = false;
+  bool timing = false;          // one question at a time
   std::size_t show_prompt = 0;  // the question, from 1, whose prompt is shown; 0: none
   std::string command;          // as it was given
 };
@@ -155,12 +158,11 @@ std::size_t settle(const EvalFlags& flags, const EvalSession& session, const std
     std::vector<PlanLine> lines;
     for (std::size_t i = 0; i < part.variants.size(); ++i) {
       const eval::Variant& variant = part.variants[i];
-      store.require_settings(
-          {session.model().info().name, dataset, variant.label, session.settings(part.dataset, variant, source)});
+      store.require_settings({session.name(), dataset, variant.label, session.settings(part.dataset, variant, source)});
       PlanLine line{variant.label, part.plan[i].purpose, part.dataset.questions.size(), variant.seeds.size()};
       for (const std::uint64_t seed : variant.seeds) {
         for (const eval::Question& question : part.dataset.questions) {
-          line.there += store.has({session.model().info().name, dataset, variant.label, seed, question.id}) ? 1U : 0U;
+          line.there += store.has({session.name(), dataset, variant.label, seed, question.id}) ? 1U : 0U;
         }
       }
       to_make += line.questions * line.seeds - line.there;
@@ -182,7 +184,7 @@ std::size_t missing_rows(const EvalSession& session, const std::vector<DatasetPa
       for (const std::uint64_t seed : variant.seeds) {
         for (const eval::Question& question : part.dataset.questions) {
           const std::string dataset(part.dataset.info.name);
-          missing += store.has({session.model().info().name, dataset, variant.label, seed, question.id}) ? 0U : 1U;
+          missing += store.has({session.name(), dataset, variant.label, seed, question.id}) ? 0U : 1U;
         }
       }
     }
@@ -221,10 +223,13 @@ int evaluate(EvalFlags& flags) {
     }
     parts.push_back(std::move(part));
   }
+  if (flags.out.empty() && flags.show_prompt == 0) {
+    throw usage_error("-o is missing: the file that keeps the results, as -o results.db");
+  }
   // A file that is something else is refused before a model is loaded, and none is made when loading fails.
   if (!flags.out.empty() && std::filesystem::exists(flags.out)) eval::Store(flags.out, /*read_only=*/true);
   const Interrupt interrupt;
-  EvalSession session(flags.model, flags.workers);
+  EvalSession session(flags.model, flags.workers, flags.timing);
   std::vector<EvalWork> all;
   for (DatasetPart& part : parts) {
     part.variants = make_variants(flags, session.model(), part.plan);
@@ -234,9 +239,11 @@ int evaluate(EvalFlags& flags) {
   session.prepare(all, flags.parallel, flags.skip_long ? LongPrompts::kSkip : LongPrompts::kRefuse);
 
   eval::Store store(flags.out);
+  session.choose_name(store);
   const std::size_t to_make = settle(flags, session, parts, store);
   if (to_make > 0) store.note_run(flags.command);
   const Terminal terminal = detect_terminal(STDERR_FILENO, false);
+  if (!flags.json && to_make > 0) note_busy_machine(flags.model, terminal);
   bool finished = true;
   {
     ProgressLine line(terminal, to_make, !flags.json);
@@ -248,10 +255,11 @@ int evaluate(EvalFlags& flags) {
 
   const std::vector<eval::Row> rows = store.rows();
   const std::vector<eval::Summary> summaries = eval::summarise(rows);
+  const TimedMethods timed(store);
   if (flags.json) {
-    write_stdout(summary_json(summaries).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
+    write_stdout(summary_json(summaries, timed).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   } else {
-    write_stdout(summary_text(summaries));
+    write_stdout(summary_text(summaries, timed));
     if (!finished) print_note(fmt::format("stopped; the same command goes on where {} ends", flags.out));
     if (const std::size_t missing = finished ? missing_rows(session, parts, store) : 0; missing > 0) {
       print_note(fmt::format("{} being made by another process: the figures above are without them",
@@ -273,13 +281,33 @@ void refuse_search_flags(const CLI::App& command) {
   }
 }
 
-// The command as it was given, for the results' own record.
+// Results are a database: under the name of a page or a table nobody would find them, and they would hide the report.
+void refuse_report_names(const std::string& out) {
+  const std::string ending = lower_case(std::filesystem::path(out).extension().string());
+  for (const char* other :
+       {".html", ".htm", ".md", ".tex", ".csv", ".json", ".jsonl", ".svg", ".pdf", ".txt", ".parquet"}) {
+    if (ending != other) continue;
+    throw usage_error(fmt::format(
+        "-o is '{}': results are kept in a database, as results.db; dts report makes {} from it", out, ending));
+  }
+}
+
+// As a shell takes it for one word.
+std::string shell_word(const std::string& text) {
+  constexpr std::string_view kPlain = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
+  if (!text.empty() && text.find_first_not_of(kPlain) == std::string::npos) return text;
+  std::string out = "'";
+  for (const char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+
+// The command as it was given, for the results' own record: it can be given again.
 std::string command_line(const CLI::App& command) {
   std::string out = "dts " + command.get_name();
   for (const CLI::Option* option : command.parse_order()) {
     out += " " + option->get_name();
     if (option->get_items_expected_max() == 0) continue;
-    for (const std::string& value : option->results()) out += " " + value;
+    for (const std::string& value : option->results()) out += " " + shell_word(value);
   }
   return out;
 }
@@ -299,6 +327,12 @@ void refuse_method_flags(const CLI::App& command) {
 void add_eval_command(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<EvalFlags>();
   CLI::App* command = app.add_subcommand("eval", "compare methods on a dataset");
+  command->footer(
+      "An evaluation that was stopped goes on with the same command. dts report makes tables and figures from FILE.\n\n"
+      "  dts eval --dataset nano-bench-mini --methods standard,dts-stable -o results.db\n"
+      "  dts eval -m model.gguf --dataset aime24 --data aime24.parquet --methods standard,dts-stable -o results.db\n"
+      "  dts eval -m model.gguf --paper --dataset aime24=aime24.parquet,aime25=aime25.jsonl -o results.db\n"
+      "  dts eval -m model.gguf --data mine.jsonl --dataset custom --limit 20 -o mine.db");
   command->option_defaults()->group("Evaluation");
   add_value(*command, "--dataset", "NAME[=FILE],...",
             "which questions (default nano-bench; nano-bench-mini has 30 of them)",
@@ -326,6 +360,7 @@ void add_eval_command(CLI::App& app, int& exit_code) {
             });
   command->add_flag("--fixed-options", flags->columns.fixed_order,
                     "multiple choice: one order of the options for all seeds");
+  command->add_flag("--timing", flags->timing, "decode one question at a time, so that seconds can be compared");
   command->add_flag("--skip-long", flags->skip_long, "leave out questions whose prompts do not fit the context");
   add_value(*command, "--show-prompt", "N", "show the Nth question as the model is asked it, and do nothing else",
             [flags](const std::string& text) {
@@ -351,7 +386,8 @@ void add_eval_command(CLI::App& app, int& exit_code) {
   add_value(
       *command, "--workers", "N", "engines side by side (default: one; for a tiny model one per core)",
       [flags](const std::string& text) { flags->workers = static_cast<int>(parse_integer("--workers", text, 1, 64)); });
-  add_value(*command, "-o,--out,--db", "FILE", "where results are kept; an evaluation goes on where this file ends",
+  add_value(*command, "-o,--out,--db", "FILE",
+            "where results are kept, as results.db: needed; an evaluation goes on where this file ends",
             [flags](const std::string& text) { flags->out = text; });
   command->add_flag("--json", flags->json, "the summary as JSON");
   add_model_options(*command, flags->model);
@@ -363,8 +399,9 @@ void add_eval_command(CLI::App& app, int& exit_code) {
     if (flags->paper && !flags->methods.empty()) {
       throw usage_error("--methods and --paper contradict each other: --paper has the paper's methods and numbers");
     }
-    if (flags->out.empty() && flags->show_prompt == 0 && flags->columns.release != kListReleases) {
-      throw usage_error("-o is missing: the file that keeps the results");
+    refuse_report_names(flags->out);
+    if (flags->timing && (flags->workers > 0 || flags->parallel > 0)) {
+      throw usage_error("--timing decodes one question at a time: --workers and --parallel contradict it");
     }
     flags->command = command_line(*command);
     exit_code = evaluate(*flags);

@@ -5,12 +5,15 @@
 #include <cstddef>
 #include <mutex>
 #include <nlohmann/json_fwd.hpp>
+#include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "cli/terminal.h"
 #include "eval/report/metrics.h"
 #include "eval/run/runner.h"
+#include "eval/store/store.h"
 
 namespace dts::cli {
 
@@ -48,7 +51,19 @@ class ProgressLine {
   Clock::time_point start_ = Clock::now();
 };
 
-std::string summary_text(const std::vector<eval::Summary>& summaries);
-nlohmann::json summary_json(const std::vector<eval::Summary>& summaries);
+// The methods whose questions were decoded one at a time: of the others seconds say nothing and are left out.
+class TimedMethods {
+ public:
+  TimedMethods() = default;
+  explicit TimedMethods(const eval::Store& store);
+  bool has(const eval::Summary& summary) const;
+  bool empty() const { return keys_.empty(); }
+
+ private:
+  std::set<std::tuple<std::string, std::string, std::string>> keys_;  // model, dataset, method
+};
+
+std::string summary_text(const std::vector<eval::Summary>& summaries, const TimedMethods& timed);
+nlohmann::json summary_json(const std::vector<eval::Summary>& summaries, const TimedMethods& timed);
 
 }  // namespace dts::cli

@@ -63,12 +63,22 @@ std::size_t longest_prompt(const Model& model, const EvalWork& work, const eval:
 
 }  // namespace
 
-EvalSession::EvalSession(const ModelFlags& flags, int workers)
+EvalSession::EvalSession(const ModelFlags& flags, int workers, bool timing)
     : flags_(flags),
       loaded_(load_model(flags, {})),
+      name_(loaded_->id()),
       fingerprint_(loaded_->path().empty() ? "served:" + model().info().name : eval::file_fingerprint(loaded_->path())),
+      timing_(timing),
       workers_chosen_(workers == 0),
-      workers_(choose_workers(workers, flags, model())) {}
+      workers_(timing ? 1 : choose_workers(workers, flags, model())) {}
+
+void EvalSession::choose_name(const eval::Store& store) {
+  const std::vector<eval::StoredSettings> known = store.settings();
+  const auto has = [&](const std::string& name) {
+    return std::any_of(known.begin(), known.end(), [&](const eval::StoredSettings& one) { return one.model == name; });
+  };
+  if (!has(loaded_->id()) && has(model().info().name)) name_ = model().info().name;
+}
 
 std::string EvalSession::settings(const eval::Dataset& dataset, const eval::Variant& variant,
                                   const std::string& sampling_source) const {
@@ -82,6 +92,7 @@ std::string EvalSession::settings(const eval::Dataset& dataset, const eval::Vari
     out[name] = truth ? nlohmann::json(value == "true") : nlohmann::json(value);
   }
   if (truncated_) out["context_length"] = context_;
+  if (timing_) out["timing"] = true;
   out["grader"] = eval::kGraderVersion;
   out["prompts"] = eval::kPromptVersion;
   if (dataset.info.answers == eval::AnswerKind::kLetter) {
@@ -115,7 +126,7 @@ void EvalSession::prepare(const std::vector<EvalWork>& all, int parallel, LongPr
   settle_long_prompts(all, long_prompts);
   choose_branches(widest, parallel);
   for (int i = 0; i < workers_; ++i)
-    engines_.push_back(model().make_engine({branches_, context_, /*throughput=*/true}));
+    engines_.push_back(model().make_engine({branches_, context_, /*throughput=*/!timing_}));
   for (const EvalWork& work : all) {
     for (eval::Variant& variant : *work.variants) {
       limit_tokens(variant.options, context_);
@@ -145,7 +156,7 @@ void EvalSession::settle_long_prompts(const std::vector<EvalWork>& all, LongProm
 }
 
 void EvalSession::choose_branches(int widest, int parallel) {
-  const auto plan = [this](int branches) { return model().plan_engine({branches, context_, /*throughput=*/true}); };
+  const auto plan = [this](int branches) { return model().plan_engine({branches, context_, /*throughput=*/!timing_}); };
   const auto fits = [&](int branches) {
     try {
       const EnginePlan made = plan(branches);
@@ -157,7 +168,7 @@ void EvalSession::choose_branches(int widest, int parallel) {
   const int most = model().info().most_branches;
   if (most > 0 && parallel > most)
     throw out_of_range("parallel", fmt::format("{}", parallel), fmt::format("at most {}", most));
-  if (parallel > 0) {
+  if (parallel > 0 || timing_) {
     branches_ = std::max(parallel, widest);
   } else {
     // Enough for a few of the widest searches at once; a step over more branches costs less a branch.
@@ -199,7 +210,8 @@ bool EvalSession::run(const eval::Dataset& dataset, const std::vector<eval::Vari
       eval::RunnerInputs inputs;
       inputs.engine = &engine;
       inputs.vocabulary = &model().vocabulary();
-      inputs.model = model().info().name;
+      inputs.model = name_;
+      inputs.one_at_a_time = timing_;
       inputs.dataset = &dataset;
       inputs.variants = variants;
       inputs.grading = grading_of(dataset.info);

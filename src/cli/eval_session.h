@@ -12,6 +12,7 @@
 #include "dts/model.h"
 #include "eval/datasets/dataset.h"
 #include "eval/run/runner.h"
+#include "eval/store/store.h"
 
 namespace dts::cli {
 
@@ -31,9 +32,14 @@ class EvalSession {
  public:
   // `workers`: engines that work side by side, each with its own questions; 0: as many as there are cores for a model
   // so small that one thread serves it best, else one.
-  EvalSession(const ModelFlags& flags, int workers);
+  // `timing`: one question at a time, so that its seconds are its own.
+  EvalSession(const ModelFlags& flags, int workers, bool timing = false);
 
   const Model& model() const { return **loaded_; }
+  // The model's name in the results: its file's, or, in a file that has rows under the name that the model gives
+  // itself, that. Call it before settings() and run().
+  void choose_name(const eval::Store& store);
+  const std::string& name() const { return name_; }
   // What decides results beside the method and its seed: the model, the questions and how they are decoded.
   std::string settings(const eval::Dataset& dataset, const eval::Variant& variant,
                        const std::string& sampling_source) const;
@@ -57,8 +63,10 @@ class EvalSession {
 
   ModelFlags flags_;
   std::unique_ptr<LoadedModel> loaded_;
+  std::string name_;
   std::string fingerprint_;  // of the model's file
-  bool workers_chosen_;      // by us, so that memory may lower them
+  bool timing_;
+  bool workers_chosen_;  // by us, so that memory may lower them
   int workers_;
   int branches_ = 0;         // in flight, of each engine
   int context_ = 0;          // tokens a branch holds

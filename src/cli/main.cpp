@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <exception>
 #include <new>
+#include <string>
+#include <vector>
 
 #include "cli/arguments.h"
 #include "cli/commands.h"
@@ -20,6 +22,18 @@ namespace {
 
 using namespace dts::cli;
 
+// "dts help run" is "dts run --help".
+std::vector<std::string> rewrite_help(std::vector<std::string> arguments, const CLI::App& app) {
+  if (arguments.empty() || arguments.front() != "help") return arguments;
+  arguments.erase(arguments.begin());
+  const std::vector<const CLI::App*> commands = app.get_subcommands([](const CLI::App*) { return true; });
+  const bool known = arguments.empty() || std::any_of(commands.begin(), commands.end(), [&](const CLI::App* command) {
+                       return command->get_name() == arguments.front();
+                     });
+  if (known) arguments.emplace_back("--help");  // else what is there is refused by its name
+  return arguments;
+}
+
 int run(int argc, char** argv) {
   CLI::App app("Decoding Tree Sketching: a reasoning model that thinks in parallel, without training.", "dts");
   app.set_version_flag("--version", fmt::format("dts {}", dts::kVersion), "show the version");
@@ -27,8 +41,7 @@ int run(int argc, char** argv) {
   app.formatter(help_formatter());
   app.require_subcommand(1);
   app.footer(
-      "dts COMMAND --help says more about a command; dts config what is in effect without being said. dts --config "
-      "FILE\n"
+      "dts help COMMAND says more about a command; dts config what is in effect without being said. dts --config FILE\n"
       "COMMAND ... takes that file of settings.\n"
       "Exit codes: 0 answered, 1 failed, 2 usage, 3 ended without a finished trajectory.");
 
@@ -51,7 +64,7 @@ int run(int argc, char** argv) {
     command->get_help_ptr()->group("");  // -h says nothing that its own help should repeat
   }
 
-  std::vector<std::string> arguments = rewrite_arguments(argc, argv);
+  std::vector<std::string> arguments = rewrite_help(rewrite_arguments(argc, argv), app);
   const StandingSources sources = find_sources(arguments, [](const char* name) { return std::getenv(name); });
   const std::string mistaken = mistaken_for_help(arguments);
   const bool help = mistaken.empty() && asks_for_help(arguments);

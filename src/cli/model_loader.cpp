@@ -5,6 +5,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
 #include <utility>
 
 #include "cli/engine_choice.h"
@@ -19,7 +20,13 @@ namespace dts::cli {
 
 std::string LoadedModel::id() const {
   if (path().empty()) return model_->info().name;
-  return file_.get().stand_in ? "random" : std::filesystem::path(path()).stem().string();
+  if (file_.get().stand_in) return "random";
+  std::string name = std::filesystem::path(path()).stem().string();
+  // "-00001-of-00003" is about the file, not about the model.
+  constexpr std::string_view kPart = "-00001-of-";
+  const std::size_t part = name.rfind(kPart);
+  if (part != std::string::npos && part > 0 && part + kPart.size() + 5 == name.size()) name.resize(part);
+  return name;
 }
 
 RemoteModelOptions remote_model_options(const ModelFlags& flags) {

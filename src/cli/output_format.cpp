@@ -59,6 +59,7 @@ OutputFormat format_of(std::string_view flag, const std::string& output, OutputF
   if (given != OutputFormat::kByName) return given;
   if (output == "-" || !is_file(output)) return usual;
   const std::string ending = text::lower_case(std::filesystem::path(output).extension().string());
+  if (ending.empty()) return usual;
   std::string endings;
   for (const OutputFormat format : offered) {
     const FormatName& name = name_of(format);

@@ -15,8 +15,8 @@ void add_format(CLI::App& command, OutputFormat& target, const std::vector<Outpu
                 const std::string& usual);
 
 // `given`, unless that is kByName; then what the ending of `output` stands for, and `usual` for standard output, a
-// device or a pipe. Throws a usage error for a file whose ending is none of `offered`: what it would hold is not what
-// its name says. `flag` is how the output is given.
+// device, a pipe or a name without an ending. Throws a usage error for a file with an ending that is none of `offered`:
+// what it would hold is not what its name says. `flag` is how the output is given.
 OutputFormat format_of(std::string_view flag, const std::string& output, OutputFormat given,
                        const std::vector<OutputFormat>& offered, OutputFormat usual);
 

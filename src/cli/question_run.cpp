@@ -13,6 +13,7 @@
 #include "dts/error.h"
 #include "dts/scheduler.h"
 #include "dts/text_search.h"
+#include "text/numbers.h"
 
 namespace dts::cli {
 
@@ -46,7 +47,7 @@ int choose_context(const ModelFlags& flags, const DecodingOptions& decoding, con
   const int room = context > 0 ? context : trained;
   if (room > 0 && prompt_tokens >= room) {
     const bool by_flag = flags.context_size > 0;
-    throw usage_error(fmt::format("the prompt has {} tokens, but {} holds {}: {}", prompt_tokens,
+    throw usage_error(fmt::format("the prompt has {}, but {} holds {}: {}", text::counted(prompt_tokens, "token"),
                                   by_flag ? "the context (--ctx-size)" : "the model's context", room,
                                   by_flag ? "raise it or shorten the prompt" : "shorten the prompt"));
   }

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "cli/arguments.h"
+#include "cli/busy_machine.h"
 #include "cli/commands.h"
 #include "cli/comparison.h"
 #include "cli/decoding_flags.h"
@@ -20,10 +21,12 @@
 #include "cli/model_loader.h"
 #include "cli/model_options.h"
 #include "cli/output.h"
+#include "cli/output_format.h"
 #include "cli/prompt_source.h"
 #include "cli/question_run.h"
 #include "cli/run_report.h"
 #include "cli/spelling.h"
+#include "cli/tree_formats.h"
 #include "cli/view.h"
 #include "dts/answer.h"
 #include "dts/error.h"
@@ -31,6 +34,7 @@
 #include "dts/scheduler.h"
 #include "dts/text_search.h"
 #include "dts/tree_file.h"
+#include "io/whole_file.h"
 #include "question/answer_form.h"
 #include "text/display.h"
 #include "text/glyphs.h"
@@ -61,6 +65,14 @@ struct RunFlags {
 
 double since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
+// As the name's ending says; a tree for dts tree where it says nothing.
+OutputFormat save_format(const std::string& path) {
+  return format_of("--save-tree", path, OutputFormat::kByName,
+                   {OutputFormat::kJson, OutputFormat::kHtml, OutputFormat::kSvg, OutputFormat::kPdf,
+                    OutputFormat::kDot, OutputFormat::kText},
+                   OutputFormat::kJson);
+}
+
 // Fails now rather than after minutes of decoding.
 void check_writable(const std::string& path) {
   if (path.empty()) return;
@@ -71,6 +83,7 @@ void check_writable(const std::string& path) {
     throw Error(fmt::format("--save-tree '{}': it is a directory, not a file", path));
   }
   // A file is replaced by renaming, for which its directory counts; a device or a pipe is written to as it is.
+  save_format(path);
   const bool replaced = !std::filesystem::exists(path, ignored) || std::filesystem::is_regular_file(path, ignored);
   const std::filesystem::path file = std::filesystem::absolute(path);
   const std::filesystem::path target = replaced ? file.parent_path() : file;
@@ -86,9 +99,9 @@ void note_short_context(const RunFlags& flags, const ModelInfo& model, const Eng
   const bool by_memory = plan.context_length < model.training_context && room < wanted;
   if (flags.quiet || flags.decoding.max_tokens || flags.model.context_size > 0 || !by_memory) return;
   print_note(fmt::format(
-      "memory has room for trajectories of {} tokens (the model could have {}); --kv unified, --kv-type q8_0 or fewer "
+      "memory has room for trajectories of {} (the model could have {}); --kv unified, --kv-type q8_0 or fewer "
       "branches make more, and -n says how many",
-      grouped(room), grouped(model.training_context)));
+      counted(room, "token"), grouped(model.training_context)));
 }
 
 std::optional<Example> choose_example(const RunFlags& flags) {
@@ -138,17 +151,16 @@ std::unique_ptr<LoadedModel> load(const RunFlags& flags, const Terminal& termina
   return load_model(flags.model, hooks);
 }
 
-void print_facts(const ModelInfo& model, const EnginePlan& plan) {
-  write_stderr(fmt::format("model    {} ({}), {} parameters, {} bytes, trained for {} tokens\n{}\n",
-                           one_line(model.name), one_line(model.architecture),
-                           scaled(static_cast<double>(model.parameters)), grouped(model.size_bytes),
-                           grouped(model.training_context), plan.description));
+void print_facts(const std::string& name, const ModelInfo& model, const EnginePlan& plan) {
+  write_stderr(fmt::format("model    {} ({}), {} parameters, {} bytes, trained for {} tokens\n{}\n", one_line(name),
+                           one_line(model.architecture), scaled(static_cast<double>(model.parameters)),
+                           grouped(model.size_bytes), grouped(model.training_context), plan.description));
 }
 
-FrameTitle make_title(const ModelInfo& model, const SearchOptions& options, const std::string& question,
+FrameTitle make_title(const std::string& model, const SearchOptions& options, const std::string& question,
                       const Glyphs& glyphs) {
   FrameTitle title;
-  title.model = one_line(model.name);
+  title.model = one_line(model);
   title.method = options.method.name;
   title.settings = describe_settings(options, glyphs);
   title.sampling = describe_sampling(options.sampling, glyphs);
@@ -187,7 +199,7 @@ int print_result(const RunFlags& flags, const Comparison& beside, const TreeDocu
   std::optional<Error> not_saved;
   if (!flags.save_tree.empty()) {
     try {
-      save_tree(flags.save_tree, document);
+      write_whole_file(flags.save_tree, draw_as(document, save_format(flags.save_tree)));
     } catch (const Error& error) {
       not_saved = error;
     }
@@ -195,7 +207,7 @@ int print_result(const RunFlags& flags, const Comparison& beside, const TreeDocu
   if (flags.json) {
     write_stdout(to_json_text(document));
   } else if (flags.quiet) {
-    if (outcome.winner) write_stdout(answer_text(document) + "\n");
+    if (outcome.winner) write_stdout(bare_answer(document) + "\n");
   } else {
     const Terminal terminal = detect_terminal(STDOUT_FILENO, flags.no_colour);
     std::string report = report_text(document, terminal);
@@ -228,6 +240,7 @@ int run(const RunFlags& flags) {
     print_error("interrupted while the model was being loaded");
     return kExitUnfinished;
   }
+  if (!flags.quiet && !flags.json) note_busy_machine(flags.model, terminal);
   const Model& model = **loaded;
   SearchOptions options = checked_search(flags.decoding, model.info().most_branches);
   options.sampling = flags.decoding.sampling(model.recommended_sampling().options);
@@ -242,14 +255,14 @@ int run(const RunFlags& flags) {
   const EnginePlan plan =
       model.plan_engine({.max_branches = std::min(branches, model.info().most_branches),
                          .context_length = choose_context(flags.model, flags.decoding, model.info(), prompt_tokens)});
-  if (flags.verbose) print_facts(model.info(), plan);
+  if (flags.verbose) print_facts(loaded->id(), model.info(), plan);
   const std::unique_ptr<Engine> engine = plan.make();
   const double load_seconds = since(start);
 
   const int room = engine->info().context_length - prompt_tokens;
   if (room < 1) {
-    throw usage_error(fmt::format("the prompt has {} tokens, but the context (--ctx-size) holds {}: shorten the prompt",
-                                  prompt_tokens, engine->info().context_length));
+    throw usage_error(fmt::format("the prompt has {}, but the context (--ctx-size) holds {}: shorten the prompt",
+                                  counted(prompt_tokens, "token"), engine->info().context_length));
   }
   if (flags.decoding.max_tokens && *flags.decoding.max_tokens > room && !flags.quiet) {
     print_note(fmt::format("--predict is {}, but beside the prompt the context (--ctx-size) has room for {}",
@@ -258,18 +271,22 @@ int run(const RunFlags& flags) {
   note_short_context(flags, model.info(), plan, room, options.max_tokens);
   limit_tokens(options, room);
 
-  const FrameTitle title = make_title(model.info(), options, question, glyphs(terminal.unicode));
+  const FrameTitle title = make_title(loaded->id(), options, question, glyphs(terminal.unicode));
   const std::unique_ptr<View> view = choose_view(flags, title, terminal);
   TreeDocument document = decode(*engine, model.vocabulary(), prompt, options, text, flags.decoding.max_seconds, *view);
   view->close();
-  document.model = model.info().name;
+  document.model = loaded->id();
   document.question = question;
   document.times.load = load_seconds;
-  Comparison beside{model.info().name, question, example ? example->answer : std::string(), {}, true};
+  Comparison beside{loaded->id(), question, example ? example->answer : std::string(), {}, true};
   if (example && !flags.quiet && !flags.json && !Interrupt::requested()) {
     beside.runs.push_back(decode_beside(flags, *engine, model, prompt, text, options));
     beside.runs.push_back({options.method.name, options.seed, document});
-    if (options.method.name == "standard") std::swap(beside.runs[0], beside.runs[1]);
+    beside.colours_from = 1;
+    if (options.method.name == "standard") {
+      std::swap(beside.runs[0], beside.runs[1]);
+      beside.colours_from = 0;
+    }
   }
   return print_result(flags, beside, document);
 }
@@ -311,12 +328,14 @@ void add_run_command(CLI::App& app, int& exit_code) {
 
   command->option_defaults()->group("Output");
   command->add_flag("--json", flags->json, "one JSON document with the whole tree, and nothing else");
-  add_value(*command, "--save-tree", "FILE", "keep the tree for dts tree", [flags](const std::string& text) {
-    if (text.empty()) throw usage_error("--save-tree is '': it must be a file");
-    flags->save_tree = text;
-  });
+  add_value(*command, "--save-tree", "FILE",
+            "keep the tree: FILE.json for dts tree; .html, .svg, .pdf, .dot or .txt draw it",
+            [flags](const std::string& text) {
+              if (text.empty()) throw usage_error("--save-tree is '': it must be a file");
+              flags->save_tree = text;
+            });
   command->add_flag("-v,--verbose", flags->verbose, "also the model's facts and the memory plan");
-  command->add_flag("-q,--quiet", flags->quiet, "the answer alone");
+  command->add_flag("-q,--quiet", flags->quiet, "the answer alone: what is in its \\boxed{}, where there is one");
   command->add_flag("--no-color", flags->no_colour, "no colours (as the environment's NO_COLOR)");
   command->callback([flags, &exit_code] { exit_code = run(*flags); });
 }

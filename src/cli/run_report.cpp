@@ -204,6 +204,12 @@ std::string answer_text(const TreeDocument& document) {
   return printable(answer.empty() ? trimmed(text) : answer);
 }
 
+std::string bare_answer(const TreeDocument& document) {
+  const std::string text = best_text(document);
+  const std::string_view boxed = last_boxed(split_thinking(text, document.opens_thinking).answer);
+  return boxed.empty() ? answer_text(document) : printable(boxed);
+}
+
 std::string report_text(const TreeDocument& document, const Terminal& terminal) {
   const Outcome& outcome = document.outcome;
   const Glyphs& g = glyphs(terminal.unicode);

@@ -18,6 +18,9 @@ std::string describe_sampling(const SamplingOptions& sampling, const text::Glyph
 // end.
 std::string answer_text(const TreeDocument& document);
 
+// What is in the last \boxed{} of it, where there is one; else all of it.
+std::string bare_answer(const TreeDocument& document);
+
 // The whole report. `terminal` is what it is printed on; everything a model or a file wrote is made printable.
 std::string report_text(const TreeDocument& document, const Terminal& terminal);
 

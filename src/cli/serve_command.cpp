@@ -165,7 +165,7 @@ int run(ServeFlags& flags) {
       {.max_branches = capacity.parallel + flags.limits.small_lane, .context_length = flags.model.context_size});
 
   options.model.id = one_line(flags.alias.empty() ? loaded->id() : flags.alias);  // a file's name may be any bytes
-  options.model.name = model.info().name;
+  options.model.name = options.model.id;
   options.model.description = model.info().description;
   options.model.created =
       std::chrono::duration_cast<std::chrono::seconds>(std::chrono::system_clock::now().time_since_epoch()).count();
@@ -185,7 +185,7 @@ int run(ServeFlags& flags) {
       flags.http.host.find(':') == std::string::npos ? flags.http.host : "[" + flags.http.host + "]";
   const EngineInfo& info = engine->info();
   write_stdout(fmt::format("{} on http://{}:{}{}\n{} branches of {} tokens; the API is at /v1\n",
-                           one_line(model.info().name), host, server.port(), serve::page_assets().empty() ? "/v1" : "/",
+                           one_line(loaded->id()), host, server.port(), serve::page_assets().empty() ? "/v1" : "/",
                            capacity.parallel, info.context_length));
   signals.wait();
   shut_down(flags, signals, service, server);

@@ -3,11 +3,14 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "cli/output_format.h"
 #include "cli/terminal.h"
+#include "cli/tree_formats.h"
 #include "dts/draw.h"
 #include "dts/tree_file.h"
 #include "io/whole_file.h"
@@ -15,11 +18,12 @@
 namespace dts::cli {
 namespace {
 
-enum class TreeFormat { kText, kDot, kSvg, kHtml, kJson };
+const std::vector<OutputFormat> kFormats = {OutputFormat::kText, OutputFormat::kHtml, OutputFormat::kSvg,
+                                            OutputFormat::kPdf,  OutputFormat::kDot,  OutputFormat::kJson};
 
 struct TreeFlags {
   std::string file;
-  TreeFormat format = TreeFormat::kText;
+  OutputFormat format = OutputFormat::kByName;
   std::string output = "-";
   bool no_colour = false;
 };
@@ -34,20 +38,9 @@ std::string draw_for_terminal(const TreeDocument& document, const TreeFlags& fla
   return draw_text(document, options);
 }
 
-std::string draw(const TreeDocument& document, const TreeFlags& flags) {
-  switch (flags.format) {
-    case TreeFormat::kText:
-      return draw_for_terminal(document, flags);
-    case TreeFormat::kDot:
-      return draw_dot(document);
-    case TreeFormat::kSvg:
-      return draw_svg(document);
-    case TreeFormat::kHtml:
-      return draw_html(document);
-    case TreeFormat::kJson:
-      break;
-  }
-  return to_json_text(document);
+std::string draw(const TreeDocument& document, const TreeFlags& flags, OutputFormat format) {
+  if (format == OutputFormat::kText) return draw_for_terminal(document, flags);
+  return draw_as(document, format);
 }
 
 }  // namespace
@@ -57,23 +50,19 @@ void add_tree_command(CLI::App& app, int& exit_code) {
   command->footer(
       "FILE is what dts run --save-tree or --json wrote; - is standard input.\n\n"
       "  dts tree tree.json\n"
-      "  dts tree tree.json --format html -o tree.html");
+      "  dts tree tree.json -o tree.html\n"
+      "  dts tree tree.json -o tree.pdf");
   auto flags = std::make_shared<TreeFlags>();
   add_value(*command, "file", "FILE", "the tree to draw; - is standard input",
             [flags](const std::string& text) { flags->file = text; });
-  add_choice<TreeFormat>(*command, "--format", flags->format,
-                         {{"text", TreeFormat::kText},
-                          {"dot", TreeFormat::kDot},
-                          {"svg", TreeFormat::kSvg},
-                          {"html", TreeFormat::kHtml},
-                          {"json", TreeFormat::kJson}},
-                         "what to draw it as (default text)");
+  add_format(*command, flags->format, kFormats, "text");
   add_value(*command, "-o,--output", "FILE", "where to draw it (default -: standard output)",
             [flags](const std::string& text) { flags->output = text; });
   command->add_flag("--no-color", flags->no_colour, "no colours, even on a terminal");
   command->callback([flags, &exit_code] {
     if (flags->file.empty()) throw usage_error("FILE is missing: the tree to draw, or - for standard input");
-    const std::string drawing = draw(load_tree(flags->file), *flags);
+    const OutputFormat format = format_of("--output", flags->output, flags->format, kFormats, OutputFormat::kText);
+    const std::string drawing = draw(load_tree(flags->file), *flags, format);
     if (flags->output == "-") {
       write_stdout(drawing);
     } else {

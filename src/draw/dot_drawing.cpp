@@ -57,13 +57,13 @@ std::string draw_dot(const TreeDocument& document) {
       "  node [shape=box, style=\"rounded,filled\", fillcolor=\"#ffffff\", fontname=\"sans-serif\", fontsize=10, "
       "height=0.3];\n"
       "  edge [fontname=\"monospace\", fontsize=9, arrowsize=0.5];\n";
-  out += fmt::format("  prompt [label=\"prompt\\n{} tokens\", shape=plain, fillcolor=none];\n",
-                     document.prompt_tokens.size());
+  out += fmt::format("  prompt [label=\"prompt\\n{}\", shape=plain, fillcolor=none];\n",
+                     counted(static_cast<std::int64_t>(document.prompt_tokens.size()), "token"));
   for (std::size_t index = 0; index < document.tree.segments().size(); ++index) {
     const auto id = static_cast<SegmentId>(index);
     const Segment& segment = document.tree.segment(id);
-    std::string label = quoted(snippet(document.texts[index].text, kTextWidth)) +
-                        fmt::format("\\n{} tokens", grouped(static_cast<std::int64_t>(segment.tokens.size())));
+    std::string label = quoted(snippet(document.texts[index].text, kTextWidth)) + "\\n" +
+                        counted(static_cast<std::int64_t>(segment.tokens.size()), "token");
     if (const auto& decision = facts.decision[index]) {
       label += fmt::format("\\nH {}  VE {}", statistic(decision->entropy), statistic(decision->varentropy));
     } else if (segment.children.empty()) {

@@ -166,7 +166,7 @@ class Document {
       const Segment& segment = document_.tree.segment(id);
       std::string summary = fmt::format("Segment {}", index);
       if (segment.parent != kNoSegment) summary += fmt::format(", after {} with {}", segment.parent, choice(id));
-      summary += fmt::format(": {} tokens from {}", grouped(static_cast<std::int64_t>(segment.tokens.size())),
+      summary += fmt::format(": {} from {}", counted(static_cast<std::int64_t>(segment.tokens.size()), "token"),
                              grouped(segment.start));
       if (segment.children.empty()) summary += ", " + escape_markup(leaf_label(document_, facts_, id));
       add_text(summary, document_.texts[index].text, false);

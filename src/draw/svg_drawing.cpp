@@ -63,6 +63,11 @@ std::vector<std::string> wrap(const std::string& text, int width, int max_lines)
   return lines;
 }
 
+std::string trimmed_end(std::string text) {
+  while (text.ends_with(' ')) text.pop_back();
+  return text;
+}
+
 std::string join(const std::vector<std::string>& labels) {
   std::string out;
   for (const std::string& label : labels) out += (out.empty() ? "" : "  ·  ") + label;
@@ -270,7 +275,7 @@ class Picture {
   void draw_line(SegmentId id) {
     const Segment& segment = document_.tree.segment(id);
     const std::string path = path_of(id);
-    std::string tip = fmt::format("{} tokens from {}", grouped(static_cast<std::int64_t>(segment.tokens.size())),
+    std::string tip = fmt::format("{} from {}", counted(static_cast<std::int64_t>(segment.tokens.size()), "token"),
                                   grouped(segment.start));
     if (segment.parent != kNoSegment && !segment.tokens.empty()) {
       tip = percent(segment.tokens.front().logprob) + " · " + tip;
@@ -313,9 +318,12 @@ class Picture {
     const int words = cells - static_cast<int>(share.size());
     const bool labelled = words >= 5;
     if (labelled) {
+      // The space between them is no character: not all who draw SVG keep one at the end of an element.
       body_ += fmt::format(
-          "<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"label mono dim\"><tspan class=\"stat\">{}</tspan>{}</text>\n", x0,
-          y - 6, escape_markup(share), escape_markup(snippet(document_.texts[index].text, words)));
+          "<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"label mono dim\"><tspan "
+          "class=\"stat\">{}</tspan><tspan{}>{}</tspan></text>\n",
+          x0, y - 6, escape_markup(trimmed_end(share)), share.empty() ? "" : " dx=\"6.6\"",
+          escape_markup(snippet(document_.texts[index].text, words)));
     }
     if (segment.children.empty()) draw_end(id, x1, y, labelled ? std::string() : share);
   }
@@ -440,7 +448,7 @@ std::string svg_picture(const TreeDocument& document, const Facts& facts, const 
 std::string svg_lanes(const std::string& question, const std::vector<SvgLane>& lanes, const AnswerColours& colours) {
   std::string body;
   double y = 18;
-  for (const std::string& line : wrap(one_line(question), cells_in(kWidth - 2 * kMargin, kTitleCell - 1.6), 3)) {
+  for (const std::string& line : wrap(one_line(question), cells_in(kWidth - 2 * kMargin, kTitleCell), 3)) {
     y += 22;
     body +=
         fmt::format("<text x=\"{:.1f}\" y=\"{:.1f}\" class=\"title ink\">{}</text>\n", kMargin, y, escape_markup(line));

@@ -4,7 +4,7 @@ namespace dts::text {
 namespace {
 
 constexpr Glyphs kUnicode = {"─", "│", "┬", "├", "└", "◇", "›", "○", "╳", "╌", "★", "█", "░", "·", "→", true};
-constexpr Glyphs kAscii = {"-", "|", "+", "+", "`", "<>", ">", ".", "X", "~", "<<", "#", ".", "|", "->", false};
+constexpr Glyphs kAscii = {"-", "|", "+", "+", "`", "@", ">", ".", "X", "~", "<<", "#", ".", "|", "->", false};
 
 }  // namespace
 

@@ -60,10 +60,10 @@ TEST(Skeleton, DrawsForksBelowTheirParent) {
                       {0, 5, 18, SegmentState::kExhausted, -1},     {0, 5, 12, SegmentState::kLive, -1},
                       {1, 15, 25, SegmentState::kLive, -1},         {1, 15, 20, SegmentState::kFinished, 0}};
   EXPECT_EQ(drawing(outline, 30, 10),
-            "─────┬─────────┬─────────●\n"
-            "     │         └────✔ 42\n"
-            "     ├────────────✘\n"
-            "     └──────●\n");
+            "─────┬─────────┬─────────›\n"
+            "     │         └────● 42\n"
+            "     ├────────────╳\n"
+            "     └──────›\n");
 }
 
 TEST(Skeleton, LeavesOutWhatFindsNoRoom) {
@@ -75,7 +75,7 @@ TEST(Skeleton, LeavesOutWhatFindsNoRoom) {
                       {0, 4, 8, SegmentState::kFinished, 0}};
   const Skeleton skeleton = draw_skeleton(outline, 20, 2, glyphs(true));
   EXPECT_EQ(skeleton.hidden, 1);
-  EXPECT_EQ(drawing(outline, 20, 2).find("✘"), std::string::npos);
+  EXPECT_EQ(drawing(outline, 20, 2).find("╳"), std::string::npos);
 }
 
 TEST(Skeleton, StaysWithinItsRoom) {
@@ -92,6 +92,45 @@ TEST(Skeleton, StaysWithinItsRoom) {
       }
     }
   }
+}
+
+TEST(Votes, SayHowManyAreNotShown) {
+  std::vector<AnswerCount> votes;
+  for (int i = 0; i < 9; ++i) {
+    AnswerCount count;
+    count.answer = std::to_string(100 + i);
+    count.votes = 9 - i;
+    votes.push_back(count);
+  }
+  for (int rows = 1; rows < 12; ++rows) {
+    const std::vector<StyledLine> lines = vote_lines(votes, 2, 60, rows, glyphs(true), {});
+    ASSERT_EQ(lines.size(), std::min<std::size_t>(static_cast<std::size_t>(rows), 10));
+    const std::string last = lines.back().render(false, 60);
+    if (rows < 10) {
+      EXPECT_EQ(last, "and " + std::to_string(10 - (rows - 1)) + " more");
+    } else {
+      EXPECT_NE(last.find("(no answer)"), std::string::npos);
+    }
+  }
+  EXPECT_TRUE(vote_lines(votes, 0, 60, 0, glyphs(true), {}).empty());
+}
+
+// An answer has the same mark and colour in every part of a frame.
+TEST(Votes, HaveTheMarksOfTheTree) {
+  Outline outline;
+  outline.labels = {"1", "2"};
+  outline.segments = {{kNoSegment, 0, 4, SegmentState::kSplit, -1},
+                      {0, 4, 8, SegmentState::kFinished, 0},
+                      {0, 4, 9, SegmentState::kFinished, 1}};
+  const std::string tree = drawing(outline, 40, 4);
+  EXPECT_NE(tree.find("● 1"), std::string::npos) << tree;
+  EXPECT_NE(tree.find("■ 2"), std::string::npos) << tree;
+  AnswerCount second;
+  second.answer = "2";
+  second.votes = 1;
+  draw::AnswerColours colours;
+  for (const std::string& answer : outline.labels) colours.of(answer);
+  EXPECT_TRUE(vote_lines({second}, 0, 40, 4, glyphs(true), colours)[0].render(false, 40).starts_with("■ 2"));
 }
 
 TEST(Frame, FitsAnyTerminal) {

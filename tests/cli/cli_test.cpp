@@ -78,6 +78,18 @@ TEST_F(Cli, VersionAndHelp) {
   for (const char* flag : {"-m, --model FILE", "-ngl, --gpu-layers N", "--tau-v X", "--save-tree FILE"}) {
     EXPECT_NE(help.out.find(flag), std::string::npos) << flag;
   }
+  EXPECT_EQ(run_cli({"help", "run"}).out, help.out);
+  EXPECT_EQ(run_cli({"help"}).out, run_cli({"--help"}).out);
+  expect_refused(run_cli({"help", "rnu"}), 2, {"'rnu'", "did you mean run?"});
+  EXPECT_NE(run_cli({"help", "report"}).out.find("Usage: dts report [OPTIONS] [FILE...]\n"), std::string::npos);
+}
+
+// What begins like a call for help and is none is a mistake, not a success.
+TEST_F(Cli, MalformedFlagsAreNoCallsForHelp) {
+  for (const char* flag : {"-hx", "-hxyz", "-vh", "-qhv", "--help=yes", "-hello"}) {
+    expect_refused(run_cli({"run", flag, "hi"}), 2, {flag});
+  }
+  EXPECT_EQ(run_cli({"run", "-h"}).exit_code, 0);
 }
 
 TEST_F(Cli, MethodsAreListedWithTheirSources) {
@@ -125,7 +137,9 @@ TEST_F(Cli, AnswersFromEverySourceOfThePrompt) {
 
 TEST_F(Cli, AsksAProblemOfTheBuiltInModel) {
   const CliResult result = run({"--example", "2"});
-  EXPECT_NE(result.out.find("\nexpected   312: the answer is "), std::string::npos) << result.out << result.err;
+  // One with a trap, and beside it what standard decoding makes of it.
+  EXPECT_NE(result.out.find("\nThe right answer is 236.\n"), std::string::npos) << result.out << result.err;
+  for (const char* row : {"\nstandard ", "\ndts-stable "}) EXPECT_NE(result.out.find(row), std::string::npos) << row;
   EXPECT_NE(json::parse(run({"--json", "--example"}).out).at("question"),
             json::parse(run({"--json", "--example", "2"}).out).at("question"));
   expect_refused(run({"--example", "0"}), 2, {"--example"});
@@ -149,6 +163,63 @@ TEST_F(Cli, QuietPrintsTheAnswerAlone) {
   EXPECT_EQ(result.err, "");
   EXPECT_FALSE(result.out.empty());
   EXPECT_EQ(result.out.find("account"), std::string::npos);
+}
+
+TEST_F(Cli, ComparesMethodsOnOneQuestion) {
+  const auto compare = [&](std::vector<std::string> arguments) {
+    std::vector<std::string> all = {"compare",        "-m", model(),   "-n", "60", "-t", "1",
+                                    "--max-branches", "8",  "--votes", "3"};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    return run_cli(all);
+  };
+  const CliResult result =
+      compare({"--json", "--methods", "standard,dts-stable", "--seeds", "0,2", "--expect", "15", "7+8"});
+  EXPECT_EQ(result.err, "");
+  const json document = json::parse(result.out);
+  EXPECT_EQ(document.at("question"), "7+8");
+  ASSERT_EQ(document.at("runs").size(), 4U);
+  // The same accounting as a run of its own.
+  const json alone = json::parse(run({"--json", "-n", "60", "-t", "1", "--seed", "2", "7+8"}).out);
+  const json& beside = document.at("runs").at(3);
+  EXPECT_EQ(beside.at("method"), "dts-stable");
+  EXPECT_EQ(beside.at("seed"), 2);
+  EXPECT_EQ(beside.at("steps"), alone.at("account").at("steps"));
+  EXPECT_EQ(beside.at("unique_tokens"), alone.at("account").at("unique_tokens"));
+  EXPECT_TRUE(beside.at("right").is_boolean());
+
+  TemporaryDirectory directory;
+  for (const char* name : {"a.html", "a.md", "a.tex", "a.csv", "a.svg", "a.txt", "a.json"}) {
+    const CliResult written = compare({"7+8", "-o", directory.file(name)});
+    EXPECT_EQ(written.out, "") << name << written.err;
+    EXPECT_GT(std::filesystem::file_size(directory.file(name)), 100U) << name;
+  }
+  expect_refused(compare({"7+8", "-o", directory.file("a.docx")}), 2, {"a.docx", ".html"});
+  expect_refused(compare({"7+8", "--methods", "nonsense"}), 2, {"nonsense"});
+  expect_refused(compare({"7+8", "--method", "standard"}), 2, {"--methods"});
+  expect_refused(compare({"7+8", "--seed", "1", "--seeds", "0-3"}), 2, {"--seed"});
+}
+
+TEST_F(Cli, FormatsFollowTheNamesEnding) {
+  TemporaryDirectory directory;
+  const std::string tree = directory.file("tree.json");
+  ASSERT_EQ(run({"--quiet", "--save-tree", tree, "hi"}).exit_code, 0);
+  const auto begins = [&](const char* name, std::string_view with) {
+    std::ifstream stream(directory.file(name));
+    const std::string text(std::istreambuf_iterator<char>(stream), {});
+    EXPECT_TRUE(text.starts_with(with)) << name << ": " << text.substr(0, 40);
+  };
+  for (const char* name : {"a.svg", "a.html", "a.dot", "a.txt"}) {
+    ASSERT_EQ(run_cli({"tree", tree, "-o", directory.file(name)}).exit_code, 0) << name;
+  }
+  begins("a.svg", "<svg");
+  begins("a.html", "<!");
+  begins("a.dot", "digraph");
+  begins("a.txt", "hi");
+  ASSERT_EQ(run({"--quiet", "--save-tree", directory.file("b.svg"), "hi"}).exit_code, 0);
+  begins("b.svg", "<svg");
+  expect_refused(run_cli({"tree", tree, "-o", directory.file("a.png")}), 2, {"a.png", ".svg"});
+  expect_refused(run({"--quiet", "--save-tree", directory.file("b.png"), "hi"}), 2, {"b.png", ".json"});
+  EXPECT_FALSE(std::filesystem::exists(directory.file("a.png")));
 }
 
 TEST_F(Cli, JsonIsOneDocumentThatTreeDraws) {

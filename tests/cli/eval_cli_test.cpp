@@ -203,14 +203,14 @@ TEST_F(EvalCliTest, WhatAnotherProcessIsMakingIsSaid) {
   const std::string results = file("shared.db");
   Store store(results);
   for (const char* question : {"q1", "q3"}) {
-    ASSERT_TRUE(store.claim({"random weights", "custom", "dts-stable", 1, question}));  // this process lives
+    ASSERT_TRUE(store.claim({"model", "custom", "dts-stable", 1, question}));  // this process lives
   }
   const CliResult result = run_cli(eval_arguments(results));
   EXPECT_EQ(result.exit_code, 0) << result.err;
   EXPECT_NE(result.err.find("2 rows are being made by another process"), std::string::npos) << result.err;
   EXPECT_EQ(rows_in(results), kRows - 2);
-  store.abandon({"random weights", "custom", "dts-stable", 1, "q1"});
-  store.abandon({"random weights", "custom", "dts-stable", 1, "q3"});
+  store.abandon({"model", "custom", "dts-stable", 1, "q1"});
+  store.abandon({"model", "custom", "dts-stable", 1, "q3"});
   const CliResult last = run_cli(eval_arguments(results));
   EXPECT_EQ(last.err.find("another process"), std::string::npos) << last.err;
   EXPECT_EQ(rows_in(results), kRows);
@@ -618,8 +618,7 @@ TEST_F(EvalCliTest, SeveralDatasetsAndModelsGoIntoOneFile) {
   ASSERT_EQ(run(file("other.gguf"), "gsm8k=" + file("more.csv")).exit_code, 0);
   std::map<std::string, int> rows;
   for (const Row& row : Store(results, true).rows()) ++rows[row.key.model + "/" + row.key.dataset];
-  EXPECT_EQ(rows, (std::map<std::string, int>{
-                      {"random weights/custom", 5}, {"random weights/gsm8k", 2}, {"another model/gsm8k", 2}}));
+  EXPECT_EQ(rows, (std::map<std::string, int>{{"model/custom", 5}, {"model/gsm8k", 2}, {"other/gsm8k", 2}}));
 }
 
 TEST_F(EvalCliTest, RowsAreCountedAgainFromTheirTrees) {
@@ -659,6 +658,53 @@ TEST_F(EvalCliTest, ReportsAreRefusedWhatTheyCannotShow) {
   EXPECT_NE(page.find("<h3>q1</h3>"), std::string::npos);
   EXPECT_NE(page.find("<h3>q2</h3>"), std::string::npos);
   EXPECT_NE(run_cli({"report", file("results.db")}).out.find("# Decoding methods compared"), std::string::npos);
+  expect_refused(run_cli({"report", file("results.db"), "-o", file("x.doc")}), 2, {"x.doc", ".tex"});
+}
+
+TEST_F(EvalCliTest, FiguresAreFilesOfTheirOwn) {
+  ASSERT_EQ(run_cli(eval_arguments(file("results.db"), {"--seeds", "0"})).exit_code, 0);
+  const CliResult result =
+      run_cli({"report", file("results.db"), "-o", file("tables.tex"), "--figures", file("figures")});
+  std::map<std::string, int> endings;
+  for (const auto& entry : std::filesystem::directory_iterator(file("figures"))) {
+    ++endings[entry.path().extension().string()];
+    EXPECT_GT(std::filesystem::file_size(entry.path()), 40U) << entry.path();
+  }
+  EXPECT_GE(endings[".svg"], 2);
+  EXPECT_EQ(endings[".svg"], endings[".csv"]);
+  // Where librsvg is not installed, that is said, and the rest is there.
+  if (result.exit_code == 0) {
+    EXPECT_EQ(endings[".svg"], endings[".pdf"]);
+    std::ifstream pdf(file("figures/compute.pdf"), std::ios::binary);
+    const std::string bytes(std::istreambuf_iterator<char>(pdf), {});
+    EXPECT_TRUE(bytes.starts_with("%PDF-"));
+    EXPECT_NE(bytes.find("/FontFile"), std::string::npos);  // embedded
+  } else {
+    EXPECT_NE(result.err.find("librsvg"), std::string::npos) << result.err;
+  }
+  std::ifstream stream(file("tables.tex"));
+  const std::string tex(std::istreambuf_iterator<char>(stream), {});
+  EXPECT_NE(tex.find("\\toprule"), std::string::npos);
+}
+
+// Seconds that a question spent among others are no property of a method.
+TEST_F(EvalCliTest, SecondsAreThereOnlyWhenTimed) {
+  const CliResult shared = run_cli(eval_arguments(file("shared.db"), {"--seeds", "0"}));
+  EXPECT_EQ(shared.out.find("seconds"), std::string::npos) << shared.out;
+  EXPECT_EQ(run_cli({"report", file("shared.db"), "--format", "csv"}).out.find(",seconds,"), std::string::npos);
+  const CliResult timed = run_cli(eval_arguments(file("timed.db"), {"--seeds", "0", "--timing"}));
+  EXPECT_NE(timed.out.find("seconds"), std::string::npos) << timed.err;
+  EXPECT_NE(run_cli({"report", file("timed.db"), "--format", "csv"}).out.find(",seconds,"), std::string::npos);
+  expect_refused(run_cli(eval_arguments(file("shared.db"), {"--seeds", "1", "--timing"})), 2, {"timing"});
+  expect_refused(run_cli(eval_arguments(file("timed.db"), {"--timing", "--workers", "2"})), 2,
+                 {"--timing", "--workers"});
+}
+
+TEST_F(EvalCliTest, WhatIsWrongIsSaidBeforeAFileIsAskedFor) {
+  expect_refused(run_cli({"eval", "--dataset", "aime23"}), 2, {"aime23"});
+  expect_refused(run_cli({"eval", "--dataset", "nano-bench-mini", "--methods", "nonsense"}), 2, {"nonsense"});
+  expect_refused(run_cli({"eval", "--dataset", "nano-bench-mini"}), 2, {"-o is missing", "results.db"});
+  expect_refused(run_cli({"eval", "--dataset", "nano-bench-mini", "-o", file("results.html")}), 2, {"results.html"});
 }
 
 }  // namespace

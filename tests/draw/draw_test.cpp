@@ -1,5 +1,6 @@
 #include "dts/draw.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -14,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "draw/answer_colours.h"
 #include "draw/html.h"
 #include "draw/labels.h"
 #include "draw/tree_layout.h"
@@ -83,24 +85,24 @@ synthetic 1.5B q8_0 · dts-stable · K 3 · cap 5 · B 4 · VE ≥ 1.5, H ≤ 2.
 
                                                       tokens      H     VE
 prompt                                                    34
-└─ ; But n a product. even a each Wait.                   11   1.78   3.42  ◆ 3 ways at 11
-   ├─  62% so then case the add                            6                ✔ 398
-   ├─  24% term. suppose 12 suppose not the n              9                ✔ 408 ★
-   └─   7% so the be first                                 4   2.18   3.97  ◆ 3 ways at 15
-      ├─  46% first both times small … us times           15                ✘ exhausted
-      ├─  35% again                                        2                ✔ 1/2
-      └─  12% n we product so                              4   1.51   2.06  ◆ 3 ways at 19
-         ├─  65% small gives the us … we 408 add          11                ✘ exhausted
-         ├─  17% one carry sum other … which              10   2.36   3.94  ◆ 2 ways at 29
+└─ ; But n a product. even a each Wait.                   11   1.78   3.42  ◇ 3 ways at 11
+   ├─  62% so then case the add                            6                ● 398
+   ├─  24% term. suppose 12 suppose not the n              9                ▲ 408 ★
+   └─   7% so the be first                                 4   2.18   3.97  ◇ 3 ways at 15
+      ├─  46% first both times small … us times           15                ╳ exhausted
+      ├─  35% again                                        2                ■ 1/2
+      └─  12% n we product so                              4   1.51   2.06  ◇ 3 ways at 19
+         ├─  65% small gives the us … we 408 add          11                ╳ exhausted
+         ├─  17% one carry sum other … which              10   2.36   3.94  ◇ 2 ways at 29
          │  ├─  62% n                                      1                ╌ cut
          │  └─  23% each                                   1                ╌ cut
-         └─  12% that which 12 a … of carry               11                ✔ 408
+         └─  12% that which 12 a … of carry               11                ▲ 408
 
 answer  408
         2 of 4 votes; enough trajectories finished
-votes   408  ██ 2
-        398  █ 1
-        1/2  █ 1
+votes   ▲ 408  ██ 2
+        ● 398  █ 1
+        ■ 1/2  █ 1
 )");
 }
 
@@ -114,24 +116,24 @@ T 0.6 | seed 782
 
                                       tokens      H     VE
 prompt                                    34
-`- ; But n a product. ~ each Wait.        11   1.78   3.42  * 3 ways at 11
-   +-  62% so then case the add            6                = 398
-   +-  24% term. suppose ~ the n           9                = 408 <<
-   `-   7% so the be first                 4   2.18   3.97  * 3 ways at 15
-      +-  46% first both times smal~      15                x exhausted
-      +-  35% again                        2                = 1/2
-      `-  12% n we product so              4   1.51   2.06  * 3 ways at 19
-         +-  65% small gives the us~      11                x exhausted
-         +-  17% one carry sum othe~      10   2.36   3.94  * 2 ways at 29
+`- ; But n a product. ~ each Wait.        11   1.78   3.42  @ 3 ways at 11
+   +-  62% so then case the add            6                o 398
+   +-  24% term. suppose ~ the n           9                ^ 408 <<
+   `-   7% so the be first                 4   2.18   3.97  @ 3 ways at 15
+      +-  46% first both times smal~      15                X exhausted
+      +-  35% again                        2                # 1/2
+      `-  12% n we product so              4   1.51   2.06  @ 3 ways at 19
+         +-  65% small gives the us~      11                X exhausted
+         +-  17% one carry sum othe~      10   2.36   3.94  @ 2 ways at 29
          |  +-  62% n                      1                ~ cut
          |  `-  23% each                   1                ~ cut
-         `-  12% that which 12 a su~      11                = 408
+         `-  12% that which 12 a su~      11                ^ 408
 
 answer  408
         2 of 4 votes; enough trajectories finished
-votes   408  ## 2
-        398  # 1
-        1/2  # 1
+votes   ^ 408  ## 2
+        o 398  # 1
+        # 1/2  # 1
 )");
 }
 
@@ -154,7 +156,7 @@ TEST(DrawText, SendsATerminalNothingOfTheModels) {
       for (std::size_t at = 0; at < text.size();) {
         const text::Character character = text::decode_utf8(text, at);
         ASSERT_TRUE(character.valid) << name;
-        const bool ours = colour && text.substr(at, 2) == "\x1b[" && text.find('m', at) - at <= 6;
+        const bool ours = colour && text.substr(at, 2) == "\x1b[" && text.find('m', at) - at <= 13;
         ASSERT_TRUE(character.code >= 0x20 || character.code == '\n' || ours) << name << " at byte " << at;
         ASSERT_TRUE(character.code < 0x7F || character.code >= 0xA0) << name;
         ASSERT_TRUE(character.code < 0x202A || character.code > 0x202E) << name;
@@ -183,9 +185,31 @@ TEST(DrawText, ShowsEverySegmentDecisionAndAnswer) {
       return n;
     };
     EXPECT_EQ(count("├") + count("└"), document.tree.segments().size()) << name;
-    EXPECT_EQ(count("◆"), document.tree.decisions()) << name;
-    EXPECT_EQ(count("✔"), document.outcome.finished.size()) << name;
+    EXPECT_EQ(count("◇"), document.tree.decisions()) << name;
+    std::size_t marks = count(draw::kOtherAnswer.mark);
+    for (const draw::AnswerColour& colour : draw::kAnswerColours) marks += count(colour.mark);
+    const std::size_t listed = document.outcome.votes.size() < 2 ? 0 : document.outcome.votes.size();
+    EXPECT_EQ(marks, document.outcome.finished.size() + listed) << name;
     EXPECT_EQ(count("★"), document.outcome.best_leaf == kNoSegment ? 0U : 1U) << name;
+  }
+}
+
+// The style sheet has the colours of the table, in light and in dark.
+TEST(DrawSvg, AnswersHaveTheirColours) {
+  const std::string svg = draw_svg(test::small_tree());
+  const auto expect_rule = [&](const draw::AnswerColour& colour) {
+    for (const std::string_view value : {colour.light, colour.dark}) {
+      const std::string rule = fmt::format("text.answer-{} {{", colour.name);
+      std::size_t at = svg.find(rule);
+      if (value == colour.dark) at = svg.find(rule, at + 1);
+      ASSERT_NE(at, std::string::npos) << rule;
+      EXPECT_NE(svg.substr(at, 80).find(value), std::string::npos) << rule << value;
+    }
+  };
+  for (const draw::AnswerColour& colour : draw::kAnswerColours) expect_rule(colour);
+  expect_rule(draw::kOtherAnswer);
+  for (const char* used : {"answer-blue", "answer-vermilion", "answer-green"}) {
+    EXPECT_NE(svg.find(fmt::format("<g class=\"end finished {}\"", used)), std::string::npos) << used;
   }
 }
 

@@ -150,6 +150,41 @@ TEST_F(FiguresTest, AnAverageGivesEveryDatasetTheSameWeight) {
   EXPECT_NEAR(all[0].accuracy.mean, (0.1 + 0.5 + 0.0) / 3, 1e-12);
 }
 
+TEST_F(FiguresTest, RatesAreAveragedOverDatasetsWithTheSameWeight) {
+  {
+    ResultsFile results(file());
+    for (const char* dataset : {"aime24", "aime25"}) {
+      results.on("m", dataset);
+      results.method("standard");
+      results.method("dts-greedy");
+      const int questions = std::string(dataset) == "aime24" ? 2 : 6;
+      for (int q = 0; q < questions; ++q) {
+        const auto ended = [&](bool did) { return [did](Row& row) { row.finished = did; }; };
+        results.add("standard", "q" + std::to_string(q), 0, 0, ended(questions == 6));  // all of aime24 never end
+        results.add("dts-greedy", "q" + std::to_string(q), 0, 1, ended(true));
+      }
+    }
+  }
+  const Results results({file()});
+  std::vector<const Benchmark*> both;
+  for (const Benchmark& benchmark : results.benchmarks()) both.push_back(&benchmark);
+  const auto rate = [](const Row& row) { return row.finished ? 0.0 : 1.0; };
+  const std::optional<Versus> average = average_versus(both, "standard", "dts-greedy", rate);
+  ASSERT_TRUE(average.has_value());
+  EXPECT_DOUBLE_EQ(average->first.mean, 0.5);  // not 2 of 8
+  EXPECT_DOUBLE_EQ(average->second.mean, 0);
+  ASSERT_TRUE(average->difference.has_value());
+  EXPECT_DOUBLE_EQ(average->difference->mean, -0.5);
+  EXPECT_FALSE(average_versus({both.front()}, "standard", "dts-greedy", rate).has_value());
+  // And so is what the paper's Figure 5 shows.
+  const std::vector<Average> years = averages(results, {"aime24", "aime25"});
+  ASSERT_EQ(years.size(), 2U);
+  EXPECT_TRUE(averages(results, {"aime24", "gpqa-diamond"}).empty());
+  const std::optional<Interval> gained = paired_difference(both, "standard", "dts-greedy");
+  ASSERT_TRUE(gained.has_value());
+  EXPECT_DOUBLE_EQ(gained->mean, 1);
+}
+
 TEST_F(FiguresTest, TwoMethodsArePairedByQuestionAndSeed) {
   {
     ResultsFile results(file());
@@ -297,8 +332,8 @@ TEST_F(FiguresTest, ARadarHasTheDatasetsOrTheirParts) {
     results.method("dts-stable");
     for (int q = 0; q < 6; ++q) {
       const auto part = [q](Row& row) {
-        row.task = q % 2 == 0 ? "maze" : "order";
-        row.difficulty = q < 3 ? "easy" : "hard";
+        row.task = q % 3 == 0 ? "maze" : q % 3 == 1 ? "order" : "sum";
+        row.difficulty = q < 2 ? "easy" : q < 3 ? "medium" : "hard";
       };
       results.add("standard", "q" + std::to_string(q), 0, q < 3 ? 1 : 0, part);
       results.add("dts-stable", "q" + std::to_string(q), 0, 1, part);
@@ -306,14 +341,17 @@ TEST_F(FiguresTest, ARadarHasTheDatasetsOrTheirParts) {
   }
   const Results results({file()});
   const std::vector<Radar> parts = radars(results);
-  ASSERT_EQ(parts.size(), 1U);
-  EXPECT_EQ(parts[0].axes, (std::vector<std::string>{"maze", "order", "easy", "hard"}));
+  ASSERT_EQ(parts.size(), 2U);  // tasks and difficulties are never on one web
+  EXPECT_EQ(parts[0].by, "task");
+  EXPECT_EQ(parts[0].axes, (std::vector<std::string>{"maze", "order", "sum"}));
   ASSERT_EQ(parts[0].series.size(), 2U);
   EXPECT_EQ(parts[0].series[0].name, "standard");
-  EXPECT_NEAR(parts[0].series[0].accuracy[0], 2.0 / 3, 1e-12);  // q0, q2 of q0, q2, q4
-  EXPECT_NEAR(parts[0].series[0].accuracy[1], 1.0 / 3, 1e-12);
-  EXPECT_DOUBLE_EQ(parts[0].series[0].accuracy[2], 1);
-  EXPECT_DOUBLE_EQ(parts[0].series[0].accuracy[3], 0);
+  for (const double accuracy : parts[0].series[0].accuracy) EXPECT_DOUBLE_EQ(accuracy, 0.5);  // q0 of q0, q3
+  EXPECT_EQ(parts[1].by, "difficulty");
+  EXPECT_EQ(parts[1].axes, (std::vector<std::string>{"easy", "medium", "hard"}));
+  EXPECT_DOUBLE_EQ(parts[1].series[0].accuracy[0], 1);
+  EXPECT_DOUBLE_EQ(parts[1].series[0].accuracy[1], 1);
+  EXPECT_DOUBLE_EQ(parts[1].series[0].accuracy[2], 0);
 
   {
     ResultsFile several(file("several.db"));

@@ -16,6 +16,7 @@
 #include "eval/report/layout.h"
 #include "eval/report/render.h"
 #include "eval/report/repetition.h"
+#include "eval/report/stand_alone.h"
 #include "support/eval_support.h"
 #include "support/markup_check.h"
 #include "support/results_file.h"
@@ -143,7 +144,7 @@ TEST_F(ReportTest, ThePageIsWellFormedAndAlone) {
       EXPECT_FALSE(attribute.starts_with("on")) << attribute;
     }
   }
-  EXPECT_GE(charts, 4 + 2 + 4 + 8 + 4);  // accuracy, compute, radar, length, samples
+  EXPECT_GE(charts, 4 + 2 + 4 + 4 + 4);  // accuracy, compute, radar, length (a line a model), samples
   EXPECT_EQ(html.find("url("), std::string::npos);
   EXPECT_EQ(html.find("@import"), std::string::npos);
   expect_in("prefers-color-scheme: dark", html);
@@ -216,12 +217,55 @@ TEST_F(ReportTest, EveryFormHasTheSameNumbers) {
       EXPECT_DOUBLE_EQ(cost[place]["unique_tokens"].get<double>(), s.unique_tokens);
       EXPECT_DOUBLE_EQ(csv.at(place + "accuracy"), s.accuracy.mean);
       EXPECT_DOUBLE_EQ(csv.at(place + "flops"), s.flops.mean / 1e15);
-      EXPECT_DOUBLE_EQ(csv.at(place + "seconds"), s.seconds);
       expect_in(fmt::format("| {:.1f} ({:.1f} to ", 100 * s.accuracy.mean, 100 * s.accuracy.low), markdown);
       ++compared;
     }
   }
   EXPECT_EQ(compared, 2 * 2 * 5);
+}
+
+TEST_F(ReportTest, TexHasItsNumbersAndNoMarkupOfModels) {
+  const std::string tex = to_tex(whole_report());
+  for (const char* part :
+       {"\\toprule", "\\midrule", "\\bottomrule", "\\textbf{", "{\\scriptsize[", "\\label{tab:methods}"}) {
+    expect_in(part, tex);
+  }
+  // Every environment that is begun is ended, braces are balanced, and no special character of TeX is left bare.
+  const std::string hostile = to_tex(lay_out(Results({file("hostile.db")}), {}));
+  for (const std::string* text : {&tex, &hostile}) {
+    int depth = 0;
+    std::istringstream lines(*text);
+    for (std::string line; std::getline(lines, line);) {
+      if (line.starts_with("%")) continue;
+      for (std::size_t i = 0; i < line.size(); ++i) {
+        const bool escaped = i > 0 && line[i - 1] == '\\';
+        if (line[i] == '{' && !escaped) ++depth;
+        if (line[i] == '}' && !escaped) --depth;
+        ASSERT_GE(depth, 0) << line;
+        if (!escaped) ASSERT_EQ(std::string_view("#%_~").find(line[i]), std::string_view::npos) << line;
+      }
+    }
+    EXPECT_EQ(depth, 0);
+    const auto count = [&](std::string_view what) {
+      int n = 0;
+      for (std::size_t at = text->find(what); at != std::string::npos; at = text->find(what, at + 1)) ++n;
+      return n;
+    };
+    EXPECT_EQ(count("\\begin{"), count("\\end{"));
+  }
+}
+
+TEST_F(ReportTest, FiguresStandAlone) {
+  const std::vector<FigureFile> files = figure_files(whole_report());
+  std::set<std::string> names;
+  for (const FigureFile& figure : files) {
+    EXPECT_TRUE(names.insert(figure.name).second) << figure.name;
+    const auto check = dts::test::check_markup(figure.svg, false);
+    EXPECT_EQ(check.error, "") << figure.name;
+    EXPECT_EQ(figure.svg.find("var("), std::string::npos);  // what turns SVG into print knows no variables
+    EXPECT_GT(std::count(figure.csv.begin(), figure.csv.end(), '\n'), 1) << figure.name;
+  }
+  EXPECT_EQ(names.count("length-aime24"), 1U);
 }
 
 // A table of the report as CSV must say which row a number is of.

@@ -36,15 +36,56 @@ void Canvas::circle(double x, double y, double radius, std::string_view classes)
 }
 
 void Canvas::marker(double x, double y, std::size_t shape, std::string_view classes) {
-  switch (shape % 4) {
+  const auto at = [&](std::vector<std::pair<double, double>> corners) {
+    for (auto& [dx, dy] : corners) {
+      dx += x;
+      dy += y;
+    }
+    path(corners, true, classes);
+  };
+  switch (shape % 10) {
     case 0:
       return circle(x, y, 5, classes);
     case 1:
-      return path({{x - 4.5, y - 4.5}, {x + 4.5, y - 4.5}, {x + 4.5, y + 4.5}, {x - 4.5, y + 4.5}}, true, classes);
+      return at({{-4.5, -4.5}, {4.5, -4.5}, {4.5, 4.5}, {-4.5, 4.5}});
     case 2:
-      return path({{x, y - 5.5}, {x + 5.5, y + 4}, {x - 5.5, y + 4}}, true, classes);
+      return at({{0, -5.5}, {5.5, 4}, {-5.5, 4}});
+    case 3:
+      return at({{0, -6}, {6, 0}, {0, 6}, {-6, 0}});
+    case 4:
+      return at({{0, 5.5}, {5.5, -4}, {-5.5, -4}});
+    case 5:
+      return at({{-2, -5.5},
+                 {2, -5.5},
+                 {2, -2},
+                 {5.5, -2},
+                 {5.5, 2},
+                 {2, 2},
+                 {2, 5.5},
+                 {-2, 5.5},
+                 {-2, 2},
+                 {-5.5, 2},
+                 {-5.5, -2},
+                 {-2, -2}});
+    case 6:
+      return at({{-5.3, -3},
+                 {-3, -5.3},
+                 {0, -2.4},
+                 {3, -5.3},
+                 {5.3, -3},
+                 {2.4, 0},
+                 {5.3, 3},
+                 {3, 5.3},
+                 {0, 2.4},
+                 {-3, 5.3},
+                 {-5.3, 3},
+                 {-2.4, 0}});
+    case 7:
+      return at({{-4.5, -5.5}, {5.5, 0}, {-4.5, 5.5}});
+    case 8:
+      return at({{0, -5.8}, {5.5, -1.8}, {3.4, 4.7}, {-3.4, 4.7}, {-5.5, -1.8}});
     default:
-      return path({{x, y - 6}, {x + 6, y}, {x, y + 6}, {x - 6, y}}, true, classes);
+      return at({{-5, -5}, {5, -5}, {-5, 5}, {5, 5}});
   }
 }
 
@@ -119,5 +160,13 @@ std::vector<double> ticks(const AxisScale& scale, int count, bool logarithmic) {
 }
 
 double label_width(std::string_view label) { return 5.9 * text::display_width(label); }
+
+std::string fit_label(std::string_view label, double pixels) {
+  const std::string line = text::one_line(label);
+  if (label_width(line) <= pixels) return line;
+  const int cells = std::max(3, static_cast<int>(pixels / 5.9));
+  const int end = (cells - 1) / 2;
+  return std::string(text::fit(line, cells - 1 - end)) + "…" + std::string(text::fit_end(line, end));
+}
 
 }  // namespace dts::eval::report

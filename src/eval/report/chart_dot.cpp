@@ -4,6 +4,7 @@
 
 #include "eval/report/chart_canvas.h"
 #include "eval/report/charts.h"
+#include "eval/report/method_style.h"
 
 namespace dts::eval::report {
 
@@ -24,11 +25,11 @@ std::string draw(const DotChart& chart) {
   if (chart.reference) canvas.line(x(*chart.reference), kTop, x(*chart.reference), bottom, "reference");
   double y = kTop + kRow / 2;
   for (const DotChart::Dot& dot : chart.dots) {
-    canvas.text(names, y + 4, dot.name, Anchor::kEnd, "name");
+    canvas.text(names, y + 4, fit_label(dot.name, names), Anchor::kEnd, "name");
     canvas.begin(method_class(dot.method), fmt::format("{}: {:.1f}% ({:.1f} to {:.1f})", dot.name, 100 * dot.value.mean,
                                                        100 * dot.value.low, 100 * dot.value.high));
     canvas.line(x(dot.value.low), y, x(dot.value.high), y, "interval");
-    canvas.marker(x(dot.value.mean), y, 0, "mark");
+    canvas.marker(x(dot.value.mean), y, method_style(dot.method).shape, "mark");
     canvas.end();
     canvas.text(kChartWidth - 4, y + 4, fmt::format("{:.1f}", 100 * dot.value.mean), Anchor::kEnd, "value");
     y += kRow;

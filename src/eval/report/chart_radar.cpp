@@ -2,9 +2,11 @@
 
 #include <cmath>
 #include <numbers>
+#include <string>
 
 #include "eval/report/chart_canvas.h"
 #include "eval/report/charts.h"
+#include "eval/report/method_style.h"
 
 namespace dts::eval::report {
 
@@ -19,7 +21,8 @@ std::string draw(const RadarChart& chart) {
     const double angle = 2 * std::numbers::pi * static_cast<double>(axis) / static_cast<double>(chart.axes.size());
     return std::pair(kCentreX + kRadius * value * std::sin(angle), kCentreY - kRadius * value * std::cos(angle));
   };
-  Canvas canvas(kLegendTop + 18 * static_cast<double>(legend_rows) + 6, "accuracy by part");
+  Canvas canvas(kLegendTop + 18 * static_cast<double>(legend_rows) + 6,
+                "accuracy, %, along " + std::to_string(chart.axes.size()) + " axes");
   for (const double ring : {0.25, 0.5, 0.75, 1.0}) {
     std::vector<std::pair<double, double>> corners;
     for (std::size_t i = 0; i < chart.axes.size(); ++i) corners.push_back(at(i, ring));
@@ -33,7 +36,11 @@ std::string draw(const RadarChart& chart) {
     const auto [label_x, label_y] = at(i, 1.1);
     const double side = label_x - kCentreX;
     const Anchor anchor = side > 6 ? Anchor::kStart : side < -6 ? Anchor::kEnd : Anchor::kMiddle;
-    canvas.text(label_x, label_y + 4, chart.axes[i], anchor, "name");
+    // Inside the picture: a label at a side has less room than one above.
+    const double room = anchor == Anchor::kMiddle  ? kChartWidth - 20
+                        : anchor == Anchor::kStart ? kChartWidth - label_x - 2
+                                                   : label_x - 2;
+    canvas.text(label_x, label_y + 4, fit_label(chart.axes[i], room), anchor, "name");
   }
   for (const RadarChart::Series& series : chart.series) {
     std::vector<std::pair<double, double>> corners;
@@ -44,6 +51,7 @@ std::string draw(const RadarChart& chart) {
     }
     canvas.begin(method_class(series.method), series.name + ": " + values);
     canvas.path(corners, true, "shape dashed");
+    for (const auto& [x, y] : corners) canvas.marker(x, y, method_style(series.method).shape, "mark");
     canvas.end();
   }
   for (const double ring : {0.25, 0.5, 0.75, 1.0}) {  // over the shapes: they would hide them
@@ -56,9 +64,10 @@ std::string draw(const RadarChart& chart) {
     const double x = 4 + 120 * static_cast<double>(legend_column);
     const double y = kLegendTop + 18 * static_cast<double>(legend_row);
     canvas.begin(method_class(chart.series[i].method));
-    canvas.line(x, y, x + 20, y, "curve dashed");  // long enough to show its dashes
+    canvas.line(x, y, x + 22, y, "curve dashed");  // long enough to show its dashes
+    canvas.marker(x + 11, y, method_style(chart.series[i].method).shape, "mark");
     canvas.end();
-    canvas.text(x + 24, y + 4, chart.series[i].name, Anchor::kStart, "name");
+    canvas.text(x + 24, y + 4, fit_label(chart.series[i].name, 96), Anchor::kStart, "name");
   }
   return canvas.finish();
 }

@@ -9,6 +9,7 @@
 #include "eval/report/chart_canvas.h"
 #include "eval/report/charts.h"
 #include "eval/report/figures_text.h"
+#include "eval/report/method_style.h"
 
 namespace dts::eval::report {
 namespace {
@@ -110,12 +111,13 @@ std::string draw(const ScatterChart& chart) {
                              100 * point.y.low, 100 * point.y.high, point.x.mean / unit.size, unit.name));
     canvas.line(x(point.x.mean), y(point.y.low), x(point.x.mean), y(point.y.high), "interval thin");
     canvas.line(x(point.x.low), y(point.y.mean), x(point.x.high), y(point.y.mean), "interval thin");
-    canvas.marker(x(point.x.mean), y(point.y.mean), point.group, "mark");
+    canvas.marker(x(point.x.mean), y(point.y.mean), several ? point.group : method_style(point.method).shape, "mark");
     canvas.end();
   }
   // Labels come last: nothing is drawn over them.
   for (const ScatterChart::Point& point : chart.points) {
-    const auto place = labels.find(x(point.x.mean), y(point.y.mean), label_width(point.name));
+    const std::string name = fit_label(point.name, 140);
+    const auto place = labels.find(x(point.x.mean), y(point.y.mean), label_width(name));
     if (!place) continue;
     const double away = std::hypot(place->x - x(point.x.mean), place->y - 4 - y(point.y.mean));
     if (away > 20) {
@@ -123,13 +125,13 @@ std::string draw(const ScatterChart& chart) {
                   "leader");
     }
     canvas.begin(method_class(point.method));
-    canvas.text(place->x, place->y, point.name, place->anchor, "name halo tinted");
+    canvas.text(place->x, place->y, name, place->anchor, "name halo tinted");
     canvas.end();
   }
   for (std::size_t i = 0; several && i < chart.groups.size(); ++i) {
     const double at = kHeight + 18.0 * static_cast<double>(i);
     canvas.marker(kLeft + 6, at, i, "mark plain");
-    canvas.text(kLeft + 18, at + 4, chart.groups[i], Anchor::kStart, "name");
+    canvas.text(kLeft + 18, at + 4, fit_label(chart.groups[i], kRight - kLeft - 20), Anchor::kStart, "name");
   }
   return canvas.finish();
 }

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "eval/report/csv_field.h"
 #include "eval/report/render.h"
 
 namespace dts::eval::report {
@@ -34,16 +35,6 @@ double scaled(double value, Unit unit) { return unit == Unit::kFlops ? value / k
 
 Interval scaled(const Interval& value, Unit unit) {
   return {scaled(value.mean, unit), scaled(value.low, unit), scaled(value.high, unit)};
-}
-
-std::string field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + "\"";
 }
 
 // "by=pooled; bin=1 of 10", "n=40; k=4": what tells a row from its neighbours, beside the columns that all tables have.
@@ -88,9 +79,10 @@ std::string to_csv(const Report& report) {
   for (const Section& section : report.sections) {
     for (const Table& table : section.tables) {
       for (const std::vector<Cell>& row : table.rows) {
-        const std::string head = fmt::format("{},{},{},{},{},{}", section.id, field(table.key),
-                                             field(named(table, row, "model")), field(named(table, row, "dataset")),
-                                             field(named(table, row, "method")), field(row_name(table, row)));
+        const std::string head =
+            fmt::format("{},{},{},{},{},{}", section.id, csv_field(table.key), csv_field(named(table, row, "model")),
+                        csv_field(named(table, row, "dataset")), csv_field(named(table, row, "method")),
+                        csv_field(row_name(table, row)));
         for (std::size_t c = 0; c < table.columns.size(); ++c) {
           const Column& column = table.columns[c];
           if (column.names_row) continue;
@@ -103,7 +95,7 @@ std::string to_csv(const Report& report) {
           } else {
             continue;
           }
-          out += fmt::format("{},{},{},{}\r\n", head, field(column.key), unit_name(column.unit), values);
+          out += fmt::format("{},{},{},{}\r\n", head, csv_field(column.key), unit_name(column.unit), values);
         }
       }
     }

@@ -121,6 +121,7 @@ struct Case {
   std::string question;
   std::string gold;
   std::vector<CaseTrace> traces;
+  bool trees_open = false;  // the trees are what it is about
 };
 
 struct Section {
@@ -145,6 +146,7 @@ struct Headline {
 struct Report {
   std::string title;
   std::vector<std::pair<std::string, std::string>> facts;  // models, datasets, rows, ...
+  std::string note = {};                                   // what a reader must know first; empty: nothing
   std::vector<Headline> headlines;
   std::vector<Section> sections;
 };

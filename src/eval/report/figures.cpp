@@ -85,8 +85,8 @@ double mean_score(const std::vector<LengthSample>& samples) {
 
 using Axes = std::vector<std::pair<std::string, std::map<std::string, Rows>>>;  // with the methods' rows of each
 
-Radar radar_of(std::string model, const Axes& axes, const Benchmark& names) {
-  Radar radar{std::move(model), {}, {}};
+Radar radar_of(std::string model, std::string by, const Axes& axes, const Benchmark& names) {
+  Radar radar{std::move(model), std::move(by), {}, {}};
   for (const auto& [axis, rows] : axes) radar.axes.push_back(axis);
   for (const MethodResults& results : names.methods) {
     if (results.ablation) continue;
@@ -101,34 +101,36 @@ Radar radar_of(std::string model, const Axes& axes, const Benchmark& names) {
   return radar;
 }
 
-// The tasks and the difficulties of a dataset, with the methods' rows of each.
-Axes parts_of(const Benchmark& benchmark) {
+// The parts of a dataset that rows name, with the methods' rows of each; `first` come in that order.
+Axes parts_of(const Benchmark& benchmark, const std::function<const std::string&(const Row&)>& part,
+              const std::vector<std::string>& first) {
+  std::map<std::string, std::map<std::string, Rows>> found;
+  for (const MethodResults& results : benchmark.methods) {
+    for (const Row* row : results.rows) found[part(*row)][results.label].push_back(row);
+  }
+  found.erase("");
   Axes axes;
-  const auto add = [&](const std::function<const std::string&(const Row&)>& part,
-                       const std::vector<std::string>& first) {
-    std::map<std::string, std::map<std::string, Rows>> found;
-    for (const MethodResults& results : benchmark.methods) {
-      for (const Row* row : results.rows) found[part(*row)][results.label].push_back(row);
-    }
-    found.erase("");
-    if (found.size() < 2 || found.size() > 12) return;
-    for (const std::string& name : first) {
-      if (found.count(name) > 0) axes.emplace_back(name, std::move(found[name]));
-      found.erase(name);
-    }
-    for (auto& [name, rows] : found) axes.emplace_back(name, std::move(rows));
-  };
-  add([](const Row& row) -> const std::string& { return row.task; }, {});
-  add([](const Row& row) -> const std::string& { return row.difficulty; }, {"easy", "medium", "hard"});
+  if (found.size() < 3 || found.size() > 12) return axes;
+  for (const std::string& name : first) {
+    if (found.count(name) > 0) axes.emplace_back(name, std::move(found[name]));
+    found.erase(name);
+  }
+  for (auto& [name, rows] : found) axes.emplace_back(name, std::move(rows));
   return axes;
 }
 
 }  // namespace
 
-std::vector<Average> averages(const Results& results) {
+std::vector<Average> averages(const Results& results, const std::vector<std::string>& only) {
   std::vector<Average> out;
   for (const std::string& model : results.models()) {
-    const std::vector<const Benchmark*> benchmarks = of_model(results, model);
+    std::vector<const Benchmark*> benchmarks = of_model(results, model);
+    if (!only.empty()) {
+      std::erase_if(benchmarks, [&](const Benchmark* benchmark) {
+        return std::find(only.begin(), only.end(), benchmark->dataset) == only.end();
+      });
+      if (benchmarks.size() < only.size()) continue;
+    }
     if (benchmarks.size() < 2) continue;
     for (const MethodResults& method : benchmarks.front()->methods) {
       std::vector<Stratum> scores;
@@ -145,7 +147,14 @@ std::vector<Average> averages(const Results& results) {
         append(gains, std::move(gained));
       }
       if (!everywhere) continue;
-      Average average{model, method.label, method.name, benchmarks.size(), share_interval(scores), std::nullopt};
+      Average average{model, method.label, method.name, benchmarks.size(), share_interval(scores), std::nullopt, {}};
+      for (const Benchmark* benchmark : benchmarks) {
+        const Interval& flops = benchmark->find(method.label)->summary.flops;
+        const auto share = 1.0 / static_cast<double>(benchmarks.size());
+        average.flops.mean += share * flops.mean;
+        average.flops.low += share * flops.low;
+        average.flops.high += share * flops.high;
+      }
       if (paired) average.difference = difference_interval(gains);
       out.push_back(std::move(average));
     }
@@ -171,6 +180,44 @@ std::optional<Versus> versus(const Benchmark& benchmark, const std::string& firs
     gains.resize(1);
   }
   out.difference = difference_interval(gains);
+  return out;
+}
+
+std::optional<Interval> paired_difference(const std::vector<const Benchmark*>& benchmarks, const std::string& first,
+                                          const std::string& second) {
+  std::vector<Stratum> gains;
+  for (const Benchmark* benchmark : benchmarks) {
+    const MethodResults* a = benchmark->find(first);
+    const MethodResults* b = benchmark->find(second);
+    if (a == nullptr || b == nullptr) return std::nullopt;
+    std::vector<Stratum> here = paired_strata(b->rows, a->rows, score_of);
+    if (here.empty()) return std::nullopt;
+    append(gains, std::move(here));
+  }
+  if (gains.empty()) return std::nullopt;
+  return difference_interval(gains);
+}
+
+std::optional<Versus> average_versus(const std::vector<const Benchmark*>& benchmarks, const std::string& first,
+                                     const std::string& second, const std::function<double(const Row&)>& rate) {
+  std::vector<Stratum> firsts;
+  std::vector<Stratum> seconds;
+  std::vector<Stratum> gains;
+  for (const Benchmark* benchmark : benchmarks) {
+    const MethodResults* a = benchmark->find(first);
+    const MethodResults* b = benchmark->find(second);
+    if (a == nullptr || b == nullptr) continue;
+    firsts.push_back(one_stratum(a->rows, rate));
+    seconds.push_back(one_stratum(b->rows, rate));
+    Stratum gained;
+    for (const Stratum& part : paired_strata(b->rows, a->rows, rate)) {
+      gained.clusters.insert(gained.clusters.end(), part.clusters.begin(), part.clusters.end());
+    }
+    if (!gained.clusters.empty()) gains.push_back(std::move(gained));
+  }
+  if (firsts.size() < 2) return std::nullopt;
+  Versus out{share_interval(firsts), share_interval(seconds), std::nullopt};
+  if (gains.size() == firsts.size()) out.difference = difference_interval(gains);
   return out;
 }
 
@@ -306,13 +353,16 @@ std::vector<Radar> radars(const Results& results) {
         for (const MethodResults& method : benchmark->methods) rows[method.label] = method.rows;
         axes.emplace_back(benchmark->dataset, std::move(rows));
       }
-      out.push_back(radar_of(model, axes, *benchmarks.front()));
+      out.push_back(radar_of(model, "dataset", axes, *benchmarks.front()));
       continue;
     }
     for (const Benchmark* benchmark : benchmarks) {
-      const Axes axes = parts_of(*benchmark);
-      if (axes.size() < 3) continue;
-      out.push_back(radar_of(benchmarks.size() > 1 ? model + ", " + benchmark->dataset : model, axes, *benchmark));
+      const std::string name = benchmarks.size() > 1 ? model + ", " + benchmark->dataset : model;
+      const Axes tasks = parts_of(*benchmark, [](const Row& row) -> const std::string& { return row.task; }, {});
+      if (!tasks.empty()) out.push_back(radar_of(name, "task", tasks, *benchmark));
+      const Axes levels = parts_of(*benchmark, [](const Row& row) -> const std::string& { return row.difficulty; },
+                                   {"easy", "medium", "hard"});
+      if (!levels.empty()) out.push_back(radar_of(name, "difficulty", levels, *benchmark));
     }
   }
   return out;

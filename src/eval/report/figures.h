@@ -20,9 +20,16 @@ struct Average {
   std::size_t datasets = 0;
   Interval accuracy;
   std::optional<Interval> difference;  // against `standard`
+  Interval flops = {};                 // a question; the mean of the datasets' means, and of their intervals' ends
 };
-// For methods that were run on every dataset of their model, and models with several.
-std::vector<Average> averages(const Results& results);
+// For methods that were run on every dataset of their model, and models with several. `only`: of these datasets, for
+// models that have all of them; empty: all they have.
+std::vector<Average> averages(const Results& results, const std::vector<std::string>& only = {});
+
+// The accuracy of the method `second` less that of `first`, paired by question and seed, each benchmark with the same
+// weight. None unless every benchmark has both on a question and seed in common.
+std::optional<Interval> paired_difference(const std::vector<const Benchmark*>& benchmarks, const std::string& first,
+                                          const std::string& second);
 
 // Two methods of one benchmark, paired by question and seed.
 struct Versus {
@@ -33,6 +40,10 @@ struct Versus {
 // None unless both are there.
 std::optional<Versus> versus(const Benchmark& benchmark, const std::string& first, const std::string& second,
                              const std::function<double(const Row&)>& value, bool by_task);
+
+// Table 2, last row: rates of a model's datasets, each with the same weight. None unless it has several with both.
+std::optional<Versus> average_versus(const std::vector<const Benchmark*>& benchmarks, const std::string& first,
+                                     const std::string& second, const std::function<double(const Row&)>& rate);
 
 // Table 3, for those who doubt the penalty: max-logit with other exponents of length, chosen among the same
 // trajectories.
@@ -98,11 +109,12 @@ struct Radar {
     std::vector<double> accuracy;  // [axes]
   };
   std::string model;
+  std::string by;  // what the axes are: "dataset", "task" or "difficulty"; never two of them
   std::vector<std::string> axes;
   std::vector<Series> series;
 };
-// A model with three datasets or more: those are the axes. Else one a benchmark: its tasks and difficulties, where
-// there are at least three.
+// A model with three datasets or more: those are the axes. Else, for each benchmark, one of its tasks and one of its
+// difficulties, where there are at least three of them.
 std::vector<Radar> radars(const Results& results);
 
 }  // namespace dts::eval::report

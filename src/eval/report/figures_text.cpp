@@ -79,7 +79,8 @@ CellText cell_text(const Table& table, std::size_t column, const Cell& cell) {
 std::vector<std::size_t> telling_columns(const Table& table) {
   std::vector<std::size_t> out;
   for (std::size_t c = 0; c < table.columns.size(); ++c) {
-    const bool place = table.columns[c].key == "model" || table.columns[c].key == "dataset";
+    const std::string& key = table.columns[c].key;
+    const bool place = key == "model" || key == "dataset" || key == "question";
     const bool same = std::all_of(table.rows.begin(), table.rows.end(), [&](const std::vector<Cell>& row) {
       return row[c].value == table.rows.front()[c].value;
     });

@@ -16,6 +16,21 @@ using namespace text;
 
 using text::escape_markup;
 
+// Our own text: what is between backticks is code.
+std::string with_code(const std::string& text) {
+  std::string out;
+  bool code = false;
+  for (const char c : escape_markup(text)) {
+    if (c != '`') {
+      out += c;
+      continue;
+    }
+    out += code ? "</code>" : "<code>";
+    code = !code;
+  }
+  return code ? out + "</code>" : out;
+}
+
 std::string table_html(const Table& table) {
   const std::vector<std::size_t> columns = telling_columns(table);
   std::string out = fmt::format("<div class=\"scroll\" tabindex=\"0\"><table><caption>{}</caption><thead><tr>",
@@ -31,14 +46,18 @@ std::string table_html(const Table& table) {
       const CellText text = cell_text(table, c, row[c]);
       const bool number = table.columns[c].unit != Unit::kNone;
       const std::string value = escape_markup(text.value);
-      const std::string classes = number ? (row[c].best ? "n best" : "n") : text.value.size() > 60 ? "wrap" : "";
+      const std::string classes = number ? (row[c].best ? "n best" : "n")
+                                  : text.value.size() > 32 && text.value.find(' ') != std::string::npos ? "wrap"
+                                                                                                        : "";
       out += fmt::format("<td{}>{}{}</td>", classes.empty() ? "" : " class=\"" + classes + "\"",
                          row[c].best ? "<b>" + value + "</b>" : value,
                          text.range.empty() ? "" : "<small>" + text.range + "</small>");
     }
     out += "</tr>\n";
   }
-  return out + "</tbody></table></div>\n";
+  out += "</tbody></table></div>\n";
+  if (!table.note.empty()) out += fmt::format("<p class=\"note\">{}.</p>\n", escape_markup(table.note));
+  return out;
 }
 
 std::string chart_html(const Chart& chart) {
@@ -68,24 +87,28 @@ std::string trace_text(std::string_view text) {
 }
 
 std::string case_html(const Case& one) {
-  std::string out = fmt::format("<h3>{}</h3>\n<p class=\"source\">{}, {}; the right answer is {}</p>\n",
-                                escape_markup(one.question_id), escape_markup(one.model), escape_markup(one.dataset),
-                                escape_markup(one.gold));
+  std::string about = one.model + (one.dataset.empty() ? "" : ", " + one.dataset);
+  if (!one.gold.empty()) about += "; the right answer is " + one.gold;
+  std::string out = one.question_id.empty() ? "" : fmt::format("<h3>{}</h3>\n", escape_markup(one.question_id));
+  out += fmt::format("<p class=\"source\">{}</p>\n", escape_markup(about));
   out += fmt::format("<div class=\"question\">{}</div>\n<div class=\"sides\">\n", escape_markup(one.question));
   for (const CaseTrace& trace : one.traces) {
     out += fmt::format(
         "<div class=\"side\"><h4>{}<span class=\"{}\">{}</span></h4><p class=\"meta\">{}</p><pre class=\"trace\" "
         "tabindex=\"0\">{}{}<b>{}</b></pre></div>\n",
-        escape_markup(trace.heading), trace.right ? "right" : "wrong", escape_markup(trace.verdict),
-        escape_markup(trace.cost), trace_text(trace.thinking), trace.thinking.empty() ? "" : "\n\n",
-        trace_text(trace.answer));
+        escape_markup(trace.heading),
+        trace.right        ? "right"
+        : one.gold.empty() ? "unknown"
+                           : "wrong",
+        escape_markup(trace.verdict), escape_markup(trace.cost), trace_text(trace.thinking),
+        trace.thinking.empty() ? "" : "\n\n", trace_text(trace.answer));
   }
   out += "</div>\n";
   for (const CaseTrace& trace : one.traces) {
     if (trace.tree.empty()) continue;
-    out +=
-        fmt::format("<details><summary>the tree of {}</summary><div class=\"tree\" tabindex=\"0\">{}</div></details>\n",
-                    escape_markup(trace.heading), trace.tree);
+    out += fmt::format(
+        "<details{}><summary>the tree of {}</summary><div class=\"tree\" tabindex=\"0\">{}</div></details>\n",
+        one.trees_open ? " open" : "", escape_markup(trace.heading), trace.tree);
   }
   return out;
 }
@@ -93,11 +116,11 @@ std::string case_html(const Case& one) {
 std::string section_html(const Section& section) {
   std::string out = fmt::format("<section id=\"{}\">\n<h2>{}</h2>\n", section.id, escape_markup(section.title));
   if (!section.source.empty()) out += fmt::format("<p class=\"source\">{}</p>\n", escape_markup(section.source));
-  const std::string text = fmt::format("<p class=\"text\">{}</p>\n", escape_markup(section.text));
+  const std::string text = fmt::format("<p class=\"text\">{}</p>\n", with_code(section.text));
   const bool beside = section.charts.size() == 1;  // a lone chart has room for the text at its side
   if (!beside) out += text;
   if (!section.missing.empty()) {
-    const std::size_t colon = section.missing.find(": ");
+    const std::size_t colon = section.missing.find(": dts ");
     out += fmt::format("<div class=\"missing\">Not there yet. {}<code>{}</code></div>\n",
                        escape_markup(section.missing.substr(0, colon)),
                        escape_markup(colon == std::string::npos ? "" : section.missing.substr(colon + 2)));
@@ -138,6 +161,7 @@ std::string to_html(const Report& report) {
     for (const Headline& headline : report.headlines) out += headline_html(headline);
     out += "</div>\n";
   }
+  if (!report.note.empty()) out += fmt::format("<p class=\"text\">{}</p>\n", escape_markup(report.note));
   out += "<nav aria-label=\"Sections\">\n";
   for (const Section& section : report.sections) {
     out += fmt::format("<a href=\"#{}\">{}</a>\n", section.id, escape_markup(section.title));

@@ -3,10 +3,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <set>
+#include <string_view>
 #include <utility>
 
+#include "eval/report/figures.h"
 #include "eval/report/layout_common.h"
 
 namespace dts::eval::report {
@@ -22,6 +25,32 @@ double value_of(const Cell& cell) {
   if (const auto* interval = std::get_if<Interval>(&cell.value)) return interval->mean;
   if (const auto* number = std::get_if<double>(&cell.value)) return *number;
   return -1e300;
+}
+
+// A recorded command without the flags that say which rows to make. Values that have spaces are in quotes there.
+std::string without_methods(const std::string& command) {
+  constexpr std::array<std::string_view, 4> kValued = {"--methods", "--method", "--length-study", "--seeds"};
+  std::vector<std::string> words;
+  std::string word;
+  bool quoted = false;
+  for (const char c : command + " ") {
+    if (c == '\'') quoted = !quoted;
+    if (c == ' ' && !quoted) {
+      if (!word.empty()) words.push_back(std::exchange(word, {}));
+    } else {
+      word += c;
+    }
+  }
+  std::string out;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "--paper" || words[i] == "--timing") continue;
+    if (std::find(kValued.begin(), kValued.end(), words[i]) != kValued.end()) {
+      ++i;
+      continue;
+    }
+    out += (out.empty() ? "" : " ") + words[i];
+  }
+  return out;
 }
 
 std::vector<Headline> headlines(const Results& results) {
@@ -68,23 +97,51 @@ std::string place_name(const Results& results, const Benchmark& benchmark) {
 }
 
 std::string command_for(const Results& results, const std::string& arguments) {
+  // As the results were made, but for what is to be made now: the data, the model and the file stay.
+  if (!results.runs().empty()) {
+    const std::string kept = without_methods(results.runs().back().command);
+    if (kept.starts_with("dts eval")) return fmt::format("{} {}", kept, arguments);
+  }
   const std::string dataset = results.datasets().empty() ? "nano-bench-mini" : results.datasets().front();
-  return fmt::format("dts eval --dataset {} {} -o FILE", dataset, arguments);
+  return fmt::format("dts eval --dataset {} {} -o results.db", dataset, arguments);
 }
 
-void mark_best(Table& table, std::size_t first_row, std::size_t column) {
+void mark_best(Table& table, std::size_t first_row, std::size_t column, const std::vector<std::string>& labels,
+               const std::vector<const Benchmark*>& benchmarks) {
   double best = -1e300;
-  for (std::size_t i = first_row; i < table.rows.size(); ++i) best = std::max(best, value_of(table.rows[i][column]));
-  if (best <= -1e300) return;
-  for (std::size_t i = first_row; i < table.rows.size(); ++i) {
-    Cell& cell = table.rows[i][column];
-    cell.best = value_of(cell) == best;
+  std::size_t winner = 0;
+  std::size_t numbers = 0;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const double value = value_of(table.rows[first_row + i][column]);
+    if (value <= -1e300) continue;
+    ++numbers;
+    if (value > best) {
+      best = value;
+      winner = i;
+    }
   }
+  if (numbers < 2) return;
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    Cell& cell = table.rows[first_row + i][column];
+    if (value_of(cell) <= -1e300) continue;
+    const std::optional<Interval> behind =
+        i == winner ? std::nullopt : paired_difference(benchmarks, labels[i], labels[winner]);
+    cell.best = i == winner || (behind && behind->low <= 0);
+  }
+}
+
+std::string dataset_title(const std::string& dataset) {
+  if (dataset == "aime24") return "AIME24";
+  if (dataset == "aime25") return "AIME25";
+  if (dataset == "gpqa-diamond") return "GPQA-D";
+  if (dataset == "livebench-reasoning") return "LiveBench";
+  return dataset;
 }
 
 Report lay_out(const Results& results, const LayoutOptions& options) {
   Report report;
   report.title = options.title;
+  report.note = options.note;
   std::set<std::uint64_t> seeds;
   std::set<std::string> questions;
   for (const Benchmark& benchmark : results.benchmarks()) {

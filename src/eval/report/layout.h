@@ -16,6 +16,7 @@ struct LayoutOptions {
   std::vector<std::string> cases;     // question ids; empty: one that shows the difference
   std::optional<std::uint64_t> seed;  // of the cases; none: the first that shows the difference
   bool only_cases = false;
+  std::string note = {};  // a paragraph for the beginning
 };
 
 // Everything: the paper's tables and figures, costs, cases and settings. Throws a usage error for a case that is not in

@@ -10,6 +10,7 @@
 #include "eval/report/layout.h"
 #include "eval/report/layout_common.h"
 #include "text/ascii.h"
+#include "text/numbers.h"
 #include "text/quote.h"
 
 namespace dts::eval::report {
@@ -83,10 +84,10 @@ CaseTrace trace_of(const MethodResults& method, const Row& row, const TreeDocume
   trace.right = row.score >= 1;
   trace.verdict = !row.finished    ? "no trajectory ended"
                   : !row.extracted ? "no answer found"
-                  : row.score >= 1 ? "right: " + row.answer
+                  : row.score >= 1 ? "✓ right: " + row.answer
                   : row.score > 0  ? fmt::format("{:.0f}% right: {}", 100 * row.score, row.answer)
-                                   : "wrong: " + row.answer;
-  trace.cost = fmt::format("{} tokens decoded in {} steps", row.unique_tokens, row.steps);
+                                   : "✗ wrong: " + row.answer;
+  trace.cost = fmt::format("{} decoded in {}", counted(row.unique_tokens, "token"), counted(row.steps, "step"));
   if (row.votes > 1) trace.cost += fmt::format("; {} trajectories finished", row.votes);
   if (row.finished) trace.cost += fmt::format("; this one has {}", row.chosen_tokens);
   const SegmentId leaf = document.outcome.best_leaf;

@@ -64,8 +64,18 @@ Table wide_table(const Results& results) {
       row.push_back(average == all.end() ? Cell{} : Cell::interval(average->difference));
       table.rows.push_back(std::move(row));
     }
-    for (std::size_t c = 2; c < table.columns.size(); c += 2) mark_best(table, first, c);
+    std::vector<std::string> labels;
+    for (const MethodResults* method : methods_of(results, model)) labels.push_back(method->label);
+    std::vector<const Benchmark*> together;
+    for (std::size_t d = 0; d < datasets.size(); ++d) {
+      const Benchmark* benchmark = find(results, model, datasets[d]);
+      if (benchmark == nullptr) continue;
+      mark_best(table, first, 2 + 2 * d, labels, {benchmark});
+      together.push_back(benchmark);
+    }
+    mark_best(table, first, 2 + 2 * datasets.size(), labels, together);
   }
+  table.note = kBestNote;
   return table;
 }
 
@@ -90,11 +100,13 @@ Section accuracy_section(const Results& results) {
   bool compared = false;
   for (const Benchmark& benchmark : results.benchmarks()) {
     const std::size_t first = table.rows.size();
+    std::vector<std::string> labels;
     DotChart chart{place_name(results, benchmark), "accuracy, %", {}, std::nullopt};
     for (const MethodResults& method : benchmark.methods) {
       if (method.ablation) continue;
       const Summary& s = method.summary;
       if (method.label == kBaseline) chart.reference = s.accuracy.mean;
+      labels.push_back(method.label);
       chart.dots.push_back({method.method, method.name, s.accuracy});
       add_row(table, benchmark,
               {Cell::text(method.name), Cell::interval(s.accuracy), Cell::interval(s.difference),
@@ -102,9 +114,10 @@ Section accuracy_section(const Results& results) {
                Cell::number(static_cast<double>(s.questions)), Cell::number(static_cast<double>(s.seeds))});
       compared = compared || s.difference.has_value();
     }
-    mark_best(table, first, 3);
+    mark_best(table, first, 3, labels, {&benchmark});
     if (!chart.dots.empty()) section.charts.emplace_back(std::move(chart));
   }
+  table.note = kBestNote;
   if (results.datasets().size() > 1) section.tables.push_back(wide_table(results));
   section.tables.push_back(std::move(table));
   if (!compared) {
@@ -119,8 +132,7 @@ Section compute_section(const Results& results) {
       "Compute is estimated from the model's size and from every token that it evaluated, prompt included, over all "
       "branches. Tokens are means a question: over all branches as if each had been decoded alone; unique, which is "
       "what was decoded; on the critical path, which is the number of steps; of the trajectory that was chosen. "
-      "Voted: trajectories that finished with an answer and, in DeepConf, not below its bar. Seconds are those a "
-      "question saw while others shared the engine. "
+      "Voted: trajectories that finished with an answer and, in DeepConf, not below its bar. "
       "No end: no trajectory of the question ended "
       "within the token budget. Truncated: trajectories, of those that ran to an end, that reached the budget. No "
       "answer: finished, but no answer was found.";
@@ -134,13 +146,33 @@ Section compute_section(const Results& results) {
                              {"chosen_tokens", "chosen", Unit::kCount},
                              {"branch_events", "decisions", Unit::kMean},
                              {"voted", "voted", Unit::kMean},
-                             {"seconds", "seconds", Unit::kSeconds},
                              {"unfinished", "no end (%)", Unit::kPercent},
                              {"truncated", "truncated (%)", Unit::kPercent},
                              {"unextracted", "no answer (%)", Unit::kPercent}});
+  // Seconds that a question saw while others shared the engine say nothing about a method.
+  const bool timed = std::any_of(results.benchmarks().begin(), results.benchmarks().end(), [](const Benchmark& b) {
+    return std::any_of(b.methods.begin(), b.methods.end(), [](const MethodResults& m) { return m.timed(); });
+  });
+  if (timed) {
+    section.text += " Seconds: of methods whose questions were decoded one at a time (dts eval --timing).";
+    table.columns.push_back({"seconds", "seconds", Unit::kSeconds});
+  }
   const std::vector<std::string> models = results.models();
+  // The paper's figure: both years of AIME together.
+  const std::vector<std::string> years = {"aime24", "aime25"};
+  ScatterChart both{"average of AIME24 and AIME25", "compute a question", "average accuracy, %", models, {}};
+  for (const Average& average : averages(results, years)) {
+    const auto group =
+        static_cast<std::size_t>(std::find(models.begin(), models.end(), average.model) - models.begin());
+    const MethodResults* method = find(results, average.model, years.front())->find(average.method);
+    if (average.flops.low > 0) {
+      both.points.push_back({method->method, average.name, group, average.flops, average.accuracy});
+    }
+  }
+  if (!both.points.empty()) section.charts.emplace_back(std::move(both));
   for (const std::string& dataset : results.datasets()) {
-    ScatterChart chart{results.datasets().size() > 1 ? dataset : "", "compute a question", "accuracy, %", models, {}};
+    ScatterChart chart{
+        results.datasets().size() > 1 ? dataset_title(dataset) : "", "compute a question", "accuracy, %", models, {}};
     for (const Benchmark& benchmark : results.benchmarks()) {
       if (benchmark.dataset != dataset) continue;
       const auto group =
@@ -155,8 +187,8 @@ Section compute_section(const Results& results) {
                 {Cell::text(method.name), Cell::interval(s.accuracy), Cell::interval(s.flops),
                  Cell::number(s.branch_tokens), Cell::number(s.unique_tokens), Cell::number(s.steps),
                  Cell::number(s.chosen_tokens), Cell::number(s.branch_events), Cell::number(s.voted),
-                 Cell::number(s.seconds), Cell::number(s.unfinished.mean), Cell::number(s.truncated),
-                 Cell::number(s.unextracted)});
+                 Cell::number(s.unfinished.mean), Cell::number(s.truncated), Cell::number(s.unextracted)});
+        if (timed) table.rows.back().push_back(method.timed() ? Cell::number(s.seconds) : Cell{});
       }
     }
     if (!chart.points.empty()) section.charts.emplace_back(std::move(chart));
@@ -169,28 +201,34 @@ Section radar_section(const Results& results) {
   Section section{"radar", "Comprehensive performance", "Figure 1 of the paper", "", {}, {}, {}, ""};
   section.text = results.datasets().size() >= 3
                      ? "Accuracy of the methods on the datasets."
-                     : "Accuracy of the methods on the parts of a dataset: its tasks and its difficulties. With three "
-                       "datasets or more the axes are those.";
-  const std::vector<Radar> all = radars(results);
-  for (const Radar& radar : all) {
-    RadarChart chart{all.size() > 1 ? radar.model : "", radar.axes, {}};
-    Table table{
-        "radar", fmt::format("Accuracy (%) by part, {}", radar.model), {{"model", "model"}, {"method", "method"}}, {}};
-    for (const std::string& axis : radar.axes) table.columns.push_back({axis, axis, Unit::kPercent});
+                     : "Accuracy of the methods on the parts of a dataset: its tasks in one figure, its difficulties "
+                       "in another. With three datasets or more the axes are those, as in the paper.";
+  for (const Radar& radar : radars(results)) {
+    const std::string title =
+        fmt::format("{}by {}", results.benchmarks().size() > 1 ? radar.model + ", " : "", radar.by);
+    RadarChart chart{title, {}, {}};
+    Table table{"radar-by-" + radar.by,
+                fmt::format("Accuracy (%) by {}, {}", radar.by, radar.model),
+                {{"model", "model"}, {"method", "method"}},
+                {}};
+    for (const std::string& axis : radar.axes) {
+      const std::string shown = radar.by == "dataset" ? dataset_title(axis) : axis;
+      chart.axes.push_back(shown);
+      table.columns.push_back({axis, shown, Unit::kPercent});
+    }
     for (const Radar::Series& series : radar.series) {
       chart.series.push_back({series.method, series.name, series.accuracy});
       std::vector<Cell> row = {Cell::text(radar.model), Cell::text(series.name)};
       for (const double accuracy : series.accuracy) row.push_back(Cell::number(accuracy));
       table.rows.push_back(std::move(row));
     }
-    for (std::size_t c = 2; c < table.columns.size(); ++c) mark_best(table, 0, c);
     section.charts.emplace_back(std::move(chart));
     section.tables.push_back(std::move(table));
   }
   if (section.charts.empty()) {
     section.missing =
         "It needs three datasets, or one with at least three tasks or difficulties: dts eval --paper --dataset "
-        "aime24=FILE,aime25=FILE,gpqa-diamond=FILE -o FILE";
+        "aime24=aime24.parquet,aime25=aime25.jsonl,gpqa-diamond=gpqa_diamond.csv -o results.db";
   }
   return section;
 }

@@ -1,6 +1,8 @@
 // The paper's other tables and figures: repetition, selection, criterion, length, and what samples are good for.
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "eval/report/figures.h"
 #include "eval/report/layout.h"
 #include "eval/report/layout_common.h"
@@ -25,6 +27,16 @@ void add_versus(Section& section, const Results& results, const Pair& pair,
     if (!found) continue;
     add_row(table, benchmark,
             {Cell::interval(found->first), Cell::interval(found->second), Cell::interval(found->difference)});
+    // The paper's last row of a model, where it has several datasets.
+    std::vector<const Benchmark*> same;
+    for (const Benchmark& other : results.benchmarks()) {
+      if (other.model == benchmark.model) same.push_back(&other);
+    }
+    if (by_task || same.back() != &benchmark) continue;
+    if (const std::optional<Versus> average = average_versus(same, pair.first, pair.second, value)) {
+      table.rows.push_back({Cell::text(benchmark.model), Cell::text("average"), Cell::interval(average->first),
+                            Cell::interval(average->second), Cell::interval(average->difference)});
+    }
   }
   if (!table.rows.empty()) section.tables.push_back(std::move(table));
 }
@@ -35,13 +47,18 @@ std::string rule_text(const CriterionRow& row) {
   return fmt::format("VE >= {}, H <= {}", row.tau_v, row.tau_h);
 }
 
-LineChart length_chart(const std::string& title, const std::vector<LengthBin>& pooled) {
-  const std::string part = pooled.size() == 10 ? "tenth" : fmt::format("of {} parts", pooled.size());
-  LineChart chart{title, "length, tokens (mean of each " + part + ")", "accuracy, %", false, {}};
-  LineChart::Series series{"", {}};
-  for (const LengthBin& bin : pooled) series.points.emplace_back(bin.mean_length, bin.accuracy);
-  chart.series.push_back(std::move(series));
-  return chart;
+// A dataset's chart, with a line for each model: the paper's panels.
+void add_to_chart(std::vector<LineChart>& charts, const std::string& title, const std::string& model,
+                  const std::vector<LengthBin>& bins) {
+  auto chart = std::find_if(charts.begin(), charts.end(), [&](const LineChart& one) { return one.title == title; });
+  if (chart == charts.end()) {
+    const std::string part = bins.size() == 10 ? "tenth" : fmt::format("of {} parts", bins.size());
+    chart = charts.insert(charts.end(),
+                          LineChart{title, "length, tokens (mean of each " + part + ")", "accuracy, %", false, {}});
+  }
+  LineChart::Series series{model, {}};
+  for (const LengthBin& bin : bins) series.points.emplace_back(bin.mean_length, bin.accuracy);
+  chart->series.push_back(std::move(series));
 }
 
 void add_bins(Table& table, const Benchmark& benchmark, const std::string& by, const std::vector<LengthBin>& bins) {
@@ -112,7 +129,6 @@ Section criterion_section(const Results& results) {
                              {"stable_events", "decisions", Unit::kMean},
                              {"stable_unique_tokens", "unique tokens", Unit::kCount}});
   for (const Benchmark& benchmark : results.benchmarks()) {
-    const std::size_t first = table.rows.size();
     for (const CriterionRow& one : criteria(benchmark)) {
       add_row(table, benchmark,
               {Cell::text(rule_text(one)), one.greedy ? Cell::interval(one.greedy->accuracy) : Cell{},
@@ -120,14 +136,13 @@ Section criterion_section(const Results& results) {
                one.stable ? Cell::number(one.stable->branch_events) : Cell{},
                one.stable ? Cell::number(one.stable->unique_tokens) : Cell{}});
     }
-    mark_best(table, first, 3);
-    mark_best(table, first, 4);
   }
   if (table.rows.empty()) {
     section.missing = "Variants of the criterion: " +
                       command_for(results,
                                   "--methods dts-greedy,dts-greedy:criterion=high-entropy,dts-greedy:criterion=either,"
-                                  "dts-greedy:tau-h=1.2 (and the same with dts-stable)");
+                                  "dts-greedy:tau-h=1.2,dts-stable,dts-stable:criterion=high-entropy,"
+                                  "dts-stable:criterion=either,dts-stable:tau-h=1.2");
   } else {
     section.tables.push_back(std::move(table));
   }
@@ -161,14 +176,19 @@ Section length_section(const Results& results) {
   Table gains = place_table(
       "length-difference", fmt::format("Shortest less longest {} of each problem (points)", tenths ? "tenth" : "part"),
       {{"samples", "samples", Unit::kCount}, {"difference", "shortest less longest", Unit::kPoints}});
+  std::vector<LineChart> pooled;
+  std::vector<LineChart> within;
   for (const auto& [benchmark, study] : studies) {
-    section.charts.emplace_back(length_chart(place_name(results, *benchmark) + ", pooled", study.pooled));
+    add_to_chart(pooled, dataset_title(benchmark->dataset), benchmark->model, study.pooled);
     add_bins(table, *benchmark, "pooled", study.pooled);
     if (study.within.empty()) continue;
-    section.charts.emplace_back(length_chart(place_name(results, *benchmark) + ", within problems", study.within));
+    add_to_chart(within, dataset_title(benchmark->dataset) + ", within problems", benchmark->model, study.within);
     add_bins(table, *benchmark, "within", study.within);
     add_row(gains, *benchmark,
             {Cell::number(static_cast<double>(study.samples)), Cell::interval(study.shortest_less_longest)});
+  }
+  for (const std::vector<LineChart>* charts : {&pooled, &within}) {
+    for (const LineChart& chart : *charts) section.charts.emplace_back(chart);
   }
   if (table.rows.empty()) {
     section.missing =

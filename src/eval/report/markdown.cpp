@@ -6,6 +6,7 @@
 
 #include "eval/report/figures_text.h"
 #include "eval/report/render.h"
+#include "eval/report/stand_alone.h"
 #include "text/display.h"
 
 namespace dts::eval::report {
@@ -56,7 +57,9 @@ std::string table_text(const Table& table) {
     }
     out += "\n";
   }
-  return out + "\n";
+  out += "\n";
+  if (!table.note.empty()) out += table.note + ".\n\n";
+  return out;
 }
 
 // A fence longer than any run of backticks in the text.
@@ -82,8 +85,9 @@ std::string shortened(const std::string& text) {
 }
 
 std::string case_text(const Case& one) {
-  std::string out = fmt::format("### {}\n\n{}, {}. The right answer is {}.\n\n", inline_text(one.question_id),
-                                inline_text(one.model), inline_text(one.dataset), inline_text(one.gold));
+  std::string out = one.question_id.empty() ? "" : fmt::format("### {}\n\n", inline_text(one.question_id));
+  out += inline_text(one.model) + (one.dataset.empty() ? "" : ", " + inline_text(one.dataset)) + ".";
+  out += one.gold.empty() ? "\n\n" : fmt::format(" The right answer is {}.\n\n", inline_text(one.gold));
   out += fenced(shortened(one.question));
   for (const CaseTrace& trace : one.traces) {
     out += fmt::format("**{}** {}. {}.\n\n", inline_text(trace.heading), inline_text(trace.verdict),
@@ -97,17 +101,41 @@ std::string case_text(const Case& one) {
 
 }  // namespace
 
-std::string to_markdown(const Report& report) {
-  std::string out = fmt::format("# {}\n\n| | |\n|---|---|\n", inline_text(report.title));
+std::string to_markdown(const Report& report, const std::string& figures) {
+  std::string out = fmt::format("# {}\n\n", inline_text(report.title));
+  for (const Headline& headline : report.headlines) {
+    const std::size_t colon = headline.text.find(": ");  // before it: from what to what
+    out += fmt::format("**{}:** {:.1f}% right with standard decoding, {:.1f}% with dts-stable ({}).\n\n",
+                       inline_text(headline.place), 100 * headline.from, 100 * headline.to,
+                       inline_text(headline.text.substr(colon == std::string::npos ? 0 : colon + 2)));
+  }
+  if (!report.note.empty()) out += report.note + "\n\n";
+  if (!figures.empty()) {
+    constexpr std::size_t kShown = 2;
+    std::size_t shown = 0;
+    for (const FigureFile& file : figure_files(report)) {
+      if (shown++ == kShown) break;
+      out += fmt::format("![{}]({}/{}.svg)\n\n", inline_text(file.title), figures, file.name);
+    }
+  }
+  out += "| | |\n|---|---|\n";
   for (const auto& [name, value] : report.facts) out += fmt::format("| {} | {} |\n", name, inline_text(value));
   out += "\n";
   for (const Section& section : report.sections) {
-    out += fmt::format("## {}\n\n", section.title);
+    const bool folded = report.sections.size() > 1 && &section != &report.sections.front();
+    out += folded ? fmt::format("<details>\n<summary><b>{}</b></summary>\n\n", section.title)
+                  : fmt::format("## {}\n\n", section.title);
     if (!section.source.empty()) out += fmt::format("*{}.* ", section.source);
     out += section.text + "\n\n";
-    if (!section.missing.empty()) out += fmt::format("Not there yet. {}\n\n", section.missing);
+    if (!section.missing.empty()) {
+      const std::size_t colon = section.missing.find(": dts ");
+      out += fmt::format("Not there yet. {}", section.missing.substr(0, colon));
+      out += colon == std::string::npos ? "\n\n"
+                                        : fmt::format(":\n\n```sh\n{}\n```\n\n", section.missing.substr(colon + 2));
+    }
     for (const Table& table : section.tables) out += table_text(table);
     for (const Case& one : section.cases) out += case_text(one);
+    if (folded) out += "</details>\n\n";
   }
   while (out.ends_with("\n\n")) out.pop_back();
   return out;

@@ -26,6 +26,8 @@ struct MethodResults {
   Summary summary;                              // of them, against `standard`
 
   std::string setting(const std::string& key) const;  // empty when there is none
+  // Its questions were decoded one at a time: seconds say something.
+  bool timed() const { return setting("timing") == "true"; }
 };
 
 // A model on a dataset.

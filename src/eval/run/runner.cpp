@@ -73,6 +73,7 @@ class Runner {
     while (next_ < tasks_.size()) {
       const Task& task = tasks_[next_];
       const int branches = task.variant->options.method.max_live();
+      if (reserved_ > 0 && inputs_.one_at_a_time) return;
       if (reserved_ + branches > inputs_.engine->info().max_branches && reserved_ > 0) return;
       ++next_;
       if (!store_.claim(task.key)) continue;

@@ -37,6 +37,7 @@ struct RunnerInputs {
   std::string model;                       // its name, for the tree files
   const Dataset* dataset = nullptr;        // not owned
   std::vector<Variant> variants;
+  bool one_at_a_time = false;  // one question in flight: what it takes then is its own time
   Grading grading;
   std::function<void(const Row&)> on_row;  // it is done, and kept
   std::function<bool()> stopping;          // asked between steps: true ends the run, nothing finished is lost
