@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import io
 import os
 import re
 import shlex
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import sysconfig
 import tarfile
+import tempfile
 import zipfile
 from pathlib import Path
 from typing import Any, Optional
@@ -63,7 +65,7 @@ def compile_module() -> Path:
     build = Path(os.environ.get("DTS_BUILD_DIR") or ROOT / "build" / f"wheel-{sys.implementation.cache_tag}")
     configure = [
         "cmake", "-S", str(ROOT), "-B", str(build), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
-        "-DDTS_BUILD_PYTHON=ON", "-DDTS_BUILD_CLI=OFF", "-DDTS_BUILD_TESTS=OFF", "-DDTS_STATIC=ON",
+        "-DDTS_BUILD_PYTHON=ON", "-DDTS_BUILD_TESTS=OFF",
         f"-DPython_EXECUTABLE={sys.executable}",
         *shlex.split(os.environ.get("DTS_CMAKE_ARGS", "")),
     ]  # fmt: skip
@@ -114,10 +116,14 @@ def build_wheel(directory: str, settings: Settings = None, metadata_directory: s
     package = compile_module()
     name = f"dts-{version()}-{tag()}.whl"
     wheel = Wheel(Path(directory) / name)
-    for path in sorted(package.rglob("*")):
-        if path.is_file() and "__pycache__" not in path.parts:
-            executable = ".so" in path.suffixes
-            wheel.add(f"dts/{path.relative_to(package)}", path.read_bytes(), 0o755 if executable else 0o644)
+    with tempfile.TemporaryDirectory() as libraries:
+        # What the module needs beside the system's own libraries comes along: it may be installed where they are not.
+        run([str(ROOT / "packaging" / "bundle.sh"), f"{libraries}/lib", *map(str, package.glob("_core*.so"))])
+        for root in (package, Path(libraries)):
+            for path in sorted(root.rglob("*")):
+                if path.is_file() and "__pycache__" not in path.parts:
+                    mode = 0o755 if ".so" in path.name else 0o644
+                    wheel.add(f"dts/{path.relative_to(root)}", path.read_bytes(), mode)
     info = f"dts-{version()}.dist-info"
     add_information(wheel, info)
     wheel.close(info)
@@ -146,8 +152,6 @@ def build_sdist(directory: str, settings: Settings = None) -> str:
         information = metadata().encode()
         entry = tarfile.TarInfo(f"{name}/PKG-INFO")
         entry.size = len(information)
-        import io
-
         archive.addfile(entry, io.BytesIO(information))
     return f"{name}.tar.gz"
 

@@ -19,5 +19,7 @@ void add_report_command(CLI::App& app, int& exit_code);
 void add_tree_command(CLI::App& app, int& exit_code);
 void add_bench_command(CLI::App& app, int& exit_code);
 void add_methods_command(CLI::App& app, int& exit_code);
+// `completion` and `man`: of all commands that were added before.
+void add_completion_commands(CLI::App& app, int& exit_code);
 
 }  // namespace dts::cli

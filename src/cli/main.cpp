@@ -1,6 +1,4 @@
 // The `dts` program: parses the command line, runs one subcommand, and turns failures into one line and an exit code.
-#include <fmt/format.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
@@ -10,8 +8,8 @@
 #include "cli/commands.h"
 #include "cli/output.h"
 #include "cli/spelling.h"
+#include "cli/version_text.h"
 #include "dts/error.h"
-#include "dts/version.h"
 #include "engine/llama/log.h"
 
 namespace {
@@ -20,7 +18,7 @@ using namespace dts::cli;
 
 int run(int argc, char** argv) {
   CLI::App app("Decoding Tree Sketching: a reasoning model that thinks in parallel, without training.", "dts");
-  app.set_version_flag("--version", fmt::format("dts {}", dts::kVersion), "show the version");
+  app.set_version_flag("--version", version_text, "show the version, and what it was built with");
   app.set_help_flag("-h,--help", "show this help");
   app.formatter(help_formatter());
   app.require_subcommand(1);
@@ -41,6 +39,8 @@ int run(int argc, char** argv) {
     command->group("Commands");
     command->get_help_ptr()->group("");  // -h says nothing that its own help should repeat
   }
+  add_completion_commands(app, exit_code);
+  for (const char* hidden : {"completion", "man"}) app.get_subcommand(hidden)->group("");
 
   std::vector<std::string> arguments = rewrite_arguments(argc, argv);
   std::reverse(arguments.begin(), arguments.end());  // the order CLI11 takes them in
