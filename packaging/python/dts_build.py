@@ -62,7 +62,9 @@ def tag() -> str:
 
 def compile_module() -> Path:
     """Compiles the extension module for the Python that runs this; returns the folder with the whole package."""
-    build = Path(os.environ.get("DTS_BUILD_DIR") or ROOT / "build" / f"wheel-{sys.implementation.cache_tag}")
+    # One for each Python: what CMake has found of one is wrong for another.
+    which = hashlib.sha256(sys.base_prefix.encode()).hexdigest()[:6]
+    build = Path(os.environ.get("DTS_BUILD_DIR") or ROOT / "build" / f"wheel-{sys.implementation.cache_tag}-{which}")
     configure = [
         "cmake", "-S", str(ROOT), "-B", str(build), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
         "-DDTS_BUILD_PYTHON=ON", "-DDTS_BUILD_TESTS=OFF",
@@ -109,6 +111,17 @@ def add_information(wheel: Wheel, info: str) -> None:
     text = f"Wheel-Version: 1.0\nGenerator: dts\nRoot-Is-Purelib: false\nTag: {tag()}\n"
     wheel.add(f"{info}/WHEEL", text.encode())
     wheel.add(f"{info}/LICENSE", (ROOT / "LICENSE").read_bytes())
+
+
+def prepare_metadata_for_build_wheel(directory: str, settings: Settings = None) -> str:
+    """PEP 517: what the package is, without building it."""
+    name = f"dts-{version()}.dist-info"
+    (Path(directory) / name).mkdir()
+    (Path(directory) / name / "METADATA").write_text(metadata())
+    return name
+
+
+prepare_metadata_for_build_editable = prepare_metadata_for_build_wheel
 
 
 def build_wheel(directory: str, settings: Settings = None, metadata_directory: str | None = None) -> str:

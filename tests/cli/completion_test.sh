@@ -26,8 +26,8 @@ for command in $commands; do
   grep -q -- "-a $command " "$work/fish" || fail "fish does not offer $command"
   "$program" man "$command" >"$work/page"
   # Every long option of the help, and nothing that is not in it.
-  "$program" "$command" --help | sed -n 's/^  *\(-[A-Za-z]*, \)\{0,2\}\(--[a-z0-9-]*\).*/\2/p' | grep -vx -e --help | sort -u >"$work/help"
-  complete_words dts "$command" -- | grep -vx -e --help | sort -u >"$work/offered_options"
+  "$program" "$command" --help | sed -n 's/^  *\(-[A-Za-z]*, \)\{0,2\}\(--[a-z0-9-]*\).*/\2/p' | sed '/^--help$/d' | sort -u >"$work/help"
+  complete_words dts "$command" -- | sed '/^--help$/d' | sort -u >"$work/offered_options"
   for option in $(cat "$work/help"); do
     grep -qx -e "$option" "$work/offered_options" || fail "bash does not offer $command $option"
     grep -q -e "$(sed 's/-/\\\\-/g' <<<"$option")" "$work/page" || fail "the page of $command lacks $option"
