@@ -76,4 +76,4 @@ Description: Decoding Tree Sketching
 CONTROL
 (cd "$root" && find usr -type f -exec md5sum {} +) >"$root/DEBIAN/md5sums"
 mkdir -p "$out"
-dpkg-deb --build --root-owner-group -Zxz "$root" "$out/dts_${version}_$architecture.deb"
+dpkg-deb --build --root-owner-group -Zxz -z1 "$root" "$out/dts_${version}_$architecture.deb"
