@@ -51,11 +51,11 @@ install -D -m 644 "$source/LICENSE" "$docs/copyright"
 gzip -9nc "$source/CHANGELOG.md" >"$docs/changelog.gz"
 {
   echo
-  echo "Libraries in /usr/lib/dts, each under its own licence (/usr/share/doc/PACKAGE/copyright of Debian's package):"
-  for library in "$root"/usr/lib/dts/*.so*; do
-    found=$(dpkg -S "*/$(basename "$library")" 2>/dev/null | head -n 1 | cut -d: -f1)
-    echo "  $(basename "$library") (${found:-llama.cpp, MIT})"
-  done
+  echo "Libraries in /usr/lib/dts: those of llama.cpp (MIT), and from Debian's packages, each under its own licence, which the"
+  echo "package's /usr/share/doc/PACKAGE/copyright has:"
+  # One question for all of them: each takes as long as all packages' lists are.
+  # shellcheck disable=SC2046
+  dpkg -S $(cd "$root/usr/lib/dts" && ls ./*.so* | sed 's,^\.,*,') 2>/dev/null | sed 's/^\([^:]*\):.*\/\(lib[^/]*\)$/  \2 (\1)/' | sort -u
 } >>"$docs/copyright"
 
 mkdir "$root/DEBIAN"
