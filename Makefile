@@ -12,7 +12,7 @@ ARGS ?= --example
 # For the first configuration of a build directory; `make configure` applies them to an existing one.
 CMAKE_ARGS ?=
 
-.PHONY: build run test configure format lint lint-changed soak clean help
+.PHONY: build run test configure format lint lint-changed soak wheel package package-check clean help
 .DEFAULT_GOAL := build
 
 build: $(BUILD)/build.ninja  ## compile everything
@@ -43,6 +43,22 @@ lint-changed: packages  ## check the C++ files that changed since BASE
 
 soak: packages  ## everything for an hour: tests again and again, sanitizers, fuzzers; SOAK_MINUTES=60
 	@scripts/soak.sh $${SOAK_MINUTES:-60}
+
+# What others install: for any CPU, with kernels for newer ones chosen at run time.
+OUT ?= dist
+PORTABLE := build/portable
+PYTHON ?= /usr/bin/python3
+wheel: packages  ## a Python wheel, into OUT=dist; PYTHON=/usr/bin/python3 is the Python it is for
+	@DTS_BUILD_DIR=$(CURDIR)/$(PORTABLE) DTS_CMAKE_ARGS='-DDTS_PORTABLE=ON $(CMAKE_ARGS)' \
+	  $(PYTHON) packaging/python/dts_build.py $(OUT)
+
+package: packages  ## a Debian package that needs nothing else, into OUT=dist
+	@cmake --preset portable $(CMAKE_ARGS)
+	@cmake --build $(PORTABLE) --parallel $(JOBS) --target dts_cli dts_c
+	@packaging/deb.sh $(PORTABLE) $(OUT)
+
+package-check: package  ## install and use the package in a bare Debian; needs root and debootstrap
+	@packaging/check_deb.sh $(OUT)/dts_*.deb
 
 clean:  ## remove the build directories; llama.cpp stays in the user's cache
 	@rm -rf build

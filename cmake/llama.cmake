@@ -7,6 +7,7 @@ set(DTS_LLAMA "fetch" CACHE STRING
 set_property(CACHE DTS_LLAMA PROPERTY STRINGS fetch system source)
 set(DTS_LLAMA_SOURCE_DIR "" CACHE PATH "An existing llama.cpp source tree, for DTS_LLAMA=source or system")
 set(DTS_LLAMA_CMAKE_ARGS "" CACHE STRING "More options for llama.cpp's own build, such as -DGGML_VULKAN=ON")
+option(DTS_PORTABLE "Build for other machines: any CPU, with kernels for newer ones chosen at run time" OFF)
 option(DTS_CUDA "Build for CUDA: the native engine's kernels, and llama.cpp" OFF)
 option(DTS_LLAMA_CUDA "With DTS_CUDA: llama.cpp, too; OFF saves its long build" ON)
 
@@ -49,5 +50,5 @@ endif()
 # Somebody may empty the cache: configure again rather than fail to compile.
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${DTS_LLAMA_SOURCE_DIR}/CMakeLists.txt")
 if(DTS_LLAMA_PREFIX)
-  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${DTS_LLAMA_PREFIX}/lib/libllama.a")
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${DTS_LLAMA_PREFIX}/lib/cmake/llama/llama-config.cmake")
 endif()

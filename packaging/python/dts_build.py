@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import base64
 import hashlib
+import io
 import os
 import re
 import shlex
@@ -15,6 +16,7 @@ import subprocess
 import sys
 import sysconfig
 import tarfile
+import tempfile
 import zipfile
 from pathlib import Path
 from typing import Any, Optional
@@ -60,10 +62,12 @@ def tag() -> str:
 
 def compile_module() -> Path:
     """Compiles the extension module for the Python that runs this; returns the folder with the whole package."""
-    build = Path(os.environ.get("DTS_BUILD_DIR") or ROOT / "build" / f"wheel-{sys.implementation.cache_tag}")
+    # One for each Python: what CMake has found of one is wrong for another.
+    which = hashlib.sha256(sys.base_prefix.encode()).hexdigest()[:6]
+    build = Path(os.environ.get("DTS_BUILD_DIR") or ROOT / "build" / f"wheel-{sys.implementation.cache_tag}-{which}")
     configure = [
         "cmake", "-S", str(ROOT), "-B", str(build), "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Release",
-        "-DDTS_BUILD_PYTHON=ON", "-DDTS_BUILD_CLI=OFF", "-DDTS_BUILD_TESTS=OFF", "-DDTS_STATIC=ON",
+        "-DDTS_BUILD_PYTHON=ON", "-DDTS_BUILD_TESTS=OFF",
         f"-DPython_EXECUTABLE={sys.executable}",
         *shlex.split(os.environ.get("DTS_CMAKE_ARGS", "")),
     ]  # fmt: skip
@@ -109,15 +113,30 @@ def add_information(wheel: Wheel, info: str) -> None:
     wheel.add(f"{info}/LICENSE", (ROOT / "LICENSE").read_bytes())
 
 
+def prepare_metadata_for_build_wheel(directory: str, settings: Settings = None) -> str:
+    """PEP 517: what the package is, without building it."""
+    name = f"dts-{version()}.dist-info"
+    (Path(directory) / name).mkdir()
+    (Path(directory) / name / "METADATA").write_text(metadata())
+    return name
+
+
+prepare_metadata_for_build_editable = prepare_metadata_for_build_wheel
+
+
 def build_wheel(directory: str, settings: Settings = None, metadata_directory: str | None = None) -> str:
     """PEP 517."""
     package = compile_module()
     name = f"dts-{version()}-{tag()}.whl"
     wheel = Wheel(Path(directory) / name)
-    for path in sorted(package.rglob("*")):
-        if path.is_file() and "__pycache__" not in path.parts:
-            executable = ".so" in path.suffixes
-            wheel.add(f"dts/{path.relative_to(package)}", path.read_bytes(), 0o755 if executable else 0o644)
+    with tempfile.TemporaryDirectory() as libraries:
+        # What the module needs beside the system's own libraries comes along: it may be installed where they are not.
+        run([str(ROOT / "packaging" / "bundle.sh"), f"{libraries}/lib", *map(str, package.glob("_core*.so"))])
+        for root in (package, Path(libraries)):
+            for path in sorted(root.rglob("*")):
+                if path.is_file() and "__pycache__" not in path.parts:
+                    mode = 0o755 if ".so" in path.name else 0o644
+                    wheel.add(f"dts/{path.relative_to(root)}", path.read_bytes(), mode)
     info = f"dts-{version()}.dist-info"
     add_information(wheel, info)
     wheel.close(info)
@@ -146,8 +165,6 @@ def build_sdist(directory: str, settings: Settings = None) -> str:
         information = metadata().encode()
         entry = tarfile.TarInfo(f"{name}/PKG-INFO")
         entry.size = len(information)
-        import io
-
         archive.addfile(entry, io.BytesIO(information))
     return f"{name}.tar.gz"
 

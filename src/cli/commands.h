@@ -24,5 +24,7 @@ void add_models_command(CLI::App& app, int& exit_code);
 void add_config_command(CLI::App& app, int& exit_code);
 void add_calibrate_command(CLI::App& app, int& exit_code);
 void add_chat_command(CLI::App& app, int& exit_code);
+// `completion` and `man`: of all commands that were added before.
+void add_completion_commands(CLI::App& app, int& exit_code);
 
 }  // namespace dts::cli

@@ -14,8 +14,8 @@
 #include "cli/output.h"
 #include "cli/spelling.h"
 #include "cli/standing_settings.h"
+#include "cli/version_text.h"
 #include "dts/error.h"
-#include "dts/version.h"
 #include "engine/llama/log.h"
 
 namespace {
@@ -36,7 +36,7 @@ std::vector<std::string> rewrite_help(std::vector<std::string> arguments, const 
 
 int run(int argc, char** argv) {
   CLI::App app("Decoding Tree Sketching: a reasoning model that thinks in parallel, without training.", "dts");
-  app.set_version_flag("--version", fmt::format("dts {}", dts::kVersion), "show the version");
+  app.set_version_flag("--version", version_text, "show the version, and what it was built with");
   app.set_help_flag("-h,--help", "show this help");
   app.formatter(help_formatter());
   app.require_subcommand(1);
@@ -63,6 +63,8 @@ int run(int argc, char** argv) {
     command->group("Commands");
     command->get_help_ptr()->group("");  // -h says nothing that its own help should repeat
   }
+  add_completion_commands(app, exit_code);
+  for (const char* hidden : {"completion", "man"}) app.get_subcommand(hidden)->group("");
 
   std::vector<std::string> arguments = rewrite_help(rewrite_arguments(argc, argv), app);
   const StandingSources sources = find_sources(arguments, [](const char* name) { return std::getenv(name); });
