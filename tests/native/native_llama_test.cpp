@@ -186,7 +186,9 @@ INSTANTIATE_TEST_SUITE_P(Files, NativeAgainstLlama,
                          });
 
 // K and V in 8 bits: as far from the reference as the tolerance says, and no farther than llama.cpp is with its own 8
-// bits; and a device is as close to the oracle of that as it is without.
+// bits. A device is as far from the reference as the oracle is, and nearer to the oracle than that: it cannot be as
+// near as in half precision, for what half precision moves across the middle between two of the 255 lands a whole step
+// away. (Kernel by kernel they are compared in cuda_kernels_test.cpp.)
 void compare_eight_bits(const std::string& path, int tokens) {
   std::vector<Token> forced;
   const auto reference = on_native(path, NativeDevice::kCpu, tokens, forced);
@@ -208,7 +210,13 @@ void compare_eight_bits(const std::string& path, int tokens) {
   for (const NativeDevice device : native_devices()) {
     if (device == NativeDevice::kCpu) continue;
     const auto native = on_native(path, device, tokens, forced, NativeKvType::kQ8_0);
-    expect_within("KV in 8 bits, oracle to native CUDA", distance(oracle, native), kMostOwnKl);
+    const Distance apart = distance(oracle, native, kEightBitsMargin);
+    const Distance own = distance(reference, oracle);
+    report("KV in 8 bits, oracle to native CUDA", apart);
+    EXPECT_LT(apart.mean_kl, 0.5 * own.mean_kl + kMostOwnKl);
+    EXPECT_EQ(apart.other_tokens, 0);
+    EXPECT_EQ(apart.other_decisions, 0);
+    EXPECT_LT(distance(reference, native).mean_kl, 1.25 * own.mean_kl + kMostOwnKl);
     expect_eight_bits("reference to native CUDA, KV in 8 bits", native);
   }
 }
