@@ -1,4 +1,4 @@
-// The GPU's side: weights in f16, K and V in f16, sums in single precision.
+// The GPU's side: weights in f16, K and V in f16 or 8 bits, sums in single precision.
 #pragma once
 
 #include <functional>
