@@ -22,6 +22,13 @@ constexpr std::array<std::string_view, 9> kCommands = {"\\textbf", "\\textrm", "
                                                        "\\mathsf", "\\bf",     "\\rm",   "\\("};
 constexpr std::array<std::string_view, 12> kFillers = {"is",     "would",  "be",      "must",   "should", "the",
                                                        "option", "choice", "correct", "letter", "number", "therefore"};
+// What says that a letter is chosen, however the sentence goes on ...
+constexpr std::array<std::string_view, 8> kDecisions = {"go with",   "go for",    "going with", "going for",
+                                                        "went with", "settle on", "settle for", "settling on"};
+// ... and what says so only where nothing but a reason follows: "choose A = 2" sets a number.
+constexpr std::array<std::string_view, 8> kSelections = {"pick",   "picking",   "choose", "choosing",
+                                                         "select", "selecting", "chose",  "guess"};
+constexpr std::array<std::string_view, 4> kReasons = {"because", "since", "as", "for"};
 
 bool starts_with(std::string_view text, std::string_view lower) {
   if (text.size() < lower.size()) return false;
@@ -74,11 +81,6 @@ class LetterFinder {
         case '<':
           if (starts_with(rest, "<answer>")) keep(stated, tagged_letter(rest.substr(8)));
           break;
-        case 'g':
-          if (starts_with(rest, "go with") || starts_with(rest, "go for")) {
-            keep(said, said_letter(rest.substr(rest[3] == 'w' || rest[3] == 'W' ? 7 : 6)));
-          }
-          break;
         case 'c':
         case 'o':
           if (starts_with(rest, "option") || starts_with(rest, "choice")) keep(said, said_letter(rest.substr(6)));
@@ -86,6 +88,7 @@ class LetterFinder {
         default:
           break;
       }
+      if (at == 0 || !is_letter(text_[at - 1])) keep(said, decided_letter(rest));
     }
     for (const char letter : {stated, said, last_line_letter(), bracketed, swallowed}) {
       if (letter != '\0') return letter;
@@ -169,6 +172,42 @@ class LetterFinder {
     if (rest.empty() || !ends_word(rest.substr(1))) return '\0';
     const bool in_brackets = rest.size() > 1 && rest[1] == ')';
     return !in_brackets && is_article(rest) ? '\0' : letter_of(rest.front(), in_brackets);
+  }
+
+  // "I'm going with B", "so I pick (C)."
+  char decided_letter(std::string_view text) const {
+    for (const std::string_view phrase : kDecisions) {
+      if (starts_with(text, phrase)) return said_letter(text.substr(phrase.size()));
+    }
+    for (const std::string_view verb : kSelections) {
+      if (!starts_with(text, verb) || !ends_word(text.substr(verb.size()))) continue;
+      const char letter = said_letter(text.substr(verb.size()));
+      const std::size_t at = letter == '\0' ? std::string_view::npos : letter_after(text.substr(verb.size()), letter);
+      return at != std::string_view::npos && concludes(text.substr(verb.size() + at + 1)) ? letter : '\0';
+    }
+    return '\0';
+  }
+
+  // Where said_letter found it: the first that stands as a word of its own.
+  static std::size_t letter_after(std::string_view text, char letter) {
+    for (std::size_t at = 1; at < text.size(); ++at) {
+      if (to_lower(text[at]) == to_lower(letter) && !is_letter(text[at - 1]) && ends_word(text.substr(at + 1))) {
+        return at;
+      }
+    }
+    return std::string_view::npos;
+  }
+
+  // The sentence ends here, or gives its reason.
+  static bool concludes(std::string_view after) {
+    after = after.substr(0, kMaxDressing);
+    while (!after.empty() && std::string_view("*_$`\"')]} \t").find(after.front()) != std::string_view::npos) {
+      after.remove_prefix(1);
+    }
+    if (after.empty() || std::string_view(".!;\n\r").find(after.front()) != std::string_view::npos) return true;
+    return std::any_of(kReasons.begin(), kReasons.end(), [&](std::string_view reason) {
+      return starts_with(after, reason) && ends_word(after.substr(reason.size()));
+    });
   }
 
   static std::string_view skip_to_word(std::string_view text) {

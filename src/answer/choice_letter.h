@@ -10,7 +10,7 @@ namespace dts {
 // there at all decides, and its last occurrence counts:
 //   1. "Answer: B" dressed as "**Answer:** (B)", and \boxed{B}, \boxed{\text{(B) 5 eV}}: of the two, whichever comes
 //   last
-//   2. "the answer is B", "the correct option is (B)", "choice B", "Answer - B", "go with B"; <answer>B</answer>
+//   2. "the answer is B", "the correct option is (B)", "choice B", "Answer - B", "going with B", "I pick B."; and <answer>B</answer>
 //   3. a last line that is a letter, or begins with one as options do: "B", "(B)", "B) 5 eV"
 //   4. "(B)"
 //   5. "**Answer:** Boron"

