@@ -103,7 +103,7 @@ def beside_authors(run, authors):
         ours = [s for s in run["steps"] if s["kv_type"] == "f16" and s["trees"] == 1 and
                 all(s[key] == a[key] for key in ("geometry", "branches", "private_tokens"))]
         for s in ours:
-            yield (f'{a["geometry"]}, {a["branches"]} x {a["private_tokens"]} tokens: the authors\' loop takes '
+            yield (f'{a["geometry"]}, {a["branches"]} x {a["private_tokens"]} tokens: the authors\' loop ({a["model"]}) takes '
                    f'{a["step_s"] * 1e3:.0f} ms a step, {a["step_s"] / s["step_s"]:.1f} times ours')
 
 

@@ -12,14 +12,14 @@
 namespace dts {
 
 enum class NativeDevice {
-  kCuda,     // a GPU; only where this was built with CUDA
-  kCpu,      // slow and obvious: what the others are checked with
-  kFastCpu,  // the CPU's vector units, packed weights
+  kCuda,    // a GPU; only where this was built with CUDA
+  kCpu,     // its vector units, over packed weights
+  kOracle,  // plain loops on the CPU, slow and obvious: what the others are checked with
 };
 
-// What K and V are rounded to. On NativeDevice::kCpu they lie in single precision either way.
+// What K and V are rounded to. On NativeDevice::kOracle they lie in single precision either way.
 enum class NativeKvType {
-  kF16,   // on NativeDevice::kCpu: not rounded
+  kF16,   // on NativeDevice::kOracle: not rounded
   kQ8_0,  // 8 bits an element and a scale for 32 of them, as in ggml's type: 0.53 of the memory
 };
 
@@ -27,7 +27,7 @@ struct NativeModelOptions {
   std::string path;  // GGUF, one file
   NativeDevice device = NativeDevice::kCuda;
   NativeKvType kv_type = NativeKvType::kF16;
-  int threads = 0;  // of each engine on the CPU; 0: one a core, fewer for a very small model
+  int threads = 0;                          // of each engine on the CPU; 0: one a core, fewer for a very small model
   std::function<bool(float)> on_load = {};  // progress 0..1; false aborts the loading
 };
 

@@ -65,7 +65,7 @@ std::shared_ptr<const Model> load_file(const LoadOptions& given, const std::func
   const bool native = word == EngineWord::kNative || word == EngineWord::kNativeCpu ||
                       (word == EngineWord::kAuto && why_no_native_gpu().empty() && why_not_native(given.path).empty());
   if (!native) return std::make_shared<LlamaModel>(options);
-  const auto device = word == EngineWord::kNativeCpu ? NativeDevice::kCpu : NativeDevice::kCuda;
+  const auto device = word == EngineWord::kNativeCpu ? NativeDevice::kOracle : NativeDevice::kCuda;
   return std::make_shared<NativeModel>(NativeModelOptions{.path = given.path, .device = device, .on_load = on_load});
 }
 

@@ -30,10 +30,10 @@ struct GpuBenchOptions {
                              {1, 48, 4096, NativeKvType::kQ8_0},
                              {4, 48, 1024},
                              {8, 48, 1024}};
-  int shared_tokens = 512;             // of each tree
-  int steps = 20;                      // measured
-  std::function<void()> on_measuring;  // before the measured steps: for a profiler
-  double bytes_per_second = 4.3e12;    // that the floor is made with: what an H200 copies
+  int shared_tokens = 512;           // of each tree
+  int steps = 20;                    // measured
+  bool profiled = false;             // the measured steps alone are a profiler's: ncu --profile-from-start off
+  double bytes_per_second = 4.3e12;  // that the floor is made with: what an H200 copies
 
   // The peer, on the same GPU, in the geometry `peer_geometry`; null: none. Must outlive the run.
   const LlamaModel* peer = nullptr;

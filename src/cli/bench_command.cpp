@@ -79,7 +79,7 @@ BenchModels load_random_or_given(const BenchFlags& flags) {
   if (flags.model.choice == EngineChoice::kNativeCpu) {
     const int threads = flags.model.threads > 0 ? flags.model.threads : usable_cores();
     models.ours = std::make_unique<NativeModel>(
-        NativeModelOptions{.path = options.path, .device = NativeDevice::kFastCpu, .threads = threads});
+        NativeModelOptions{.path = options.path, .device = NativeDevice::kCpu, .threads = threads});
   }
   return models;
 }
@@ -228,6 +228,13 @@ int measure_gpu(const bench::GpuBenchOptions& options, bool json) {
 int bench_gpu(BenchFlags& flags) {
   if (const std::string why = why_no_native_gpu(); !why.empty()) throw Error("--gpu: " + why);
   bench::GpuBenchOptions& options = flags.gpu_bench;
+  if (options.profiled) {
+    options.geometries = {options.peer_geometry};
+    options.cases = {{1, 48, 256}, {1, 48, 1024}, {1, 48, 4096}};
+    options.steps = 1;
+    options.runs = false;
+    return measure_gpu(options, flags.json);
+  }
   const auto& names = options.geometries;
   if (flags.no_peers || std::find(names.begin(), names.end(), options.peer_geometry) == names.end()) {
     return measure_gpu(options, flags.json);
@@ -336,6 +343,9 @@ void add_bench_command(CLI::App& app, int& exit_code) {
               for (std::string item; std::getline(stream, item, ',');) flags->gpu_bench.geometries.push_back(item);
             });
   command->add_flag("--no-peers", flags->no_peers, "with --gpu: without llama.cpp beside it");
+  command->add_flag(
+      "--profile", flags->gpu_bench.profiled,
+      "with --gpu: one step of 48 branches with 256, 1,024 and 4,096 tokens, for ncu --profile-from-start off");
   command->add_flag("--no-runs{false}", flags->gpu_bench.runs, "with --gpu: steps alone, without whole runs");
   command->add_flag("--truncation", flags->truncation.chosen,
                     "how often a server's few log-probabilities would decide as this model's whole distribution does");

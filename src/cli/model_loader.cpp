@@ -118,8 +118,8 @@ std::unique_ptr<LoadedModel> load_model(const ModelFlags& flags, const LoadingHo
       model = std::make_unique<LlamaModel>(options);
     } else {
       const auto device = taken.engine == EngineChoice::kNative      ? NativeDevice::kCuda
-                          : taken.engine == EngineChoice::kNativeCpu ? NativeDevice::kFastCpu
-                                                                     : NativeDevice::kCpu;
+                          : taken.engine == EngineChoice::kNativeCpu ? NativeDevice::kCpu
+                                                                     : NativeDevice::kOracle;
       model = std::make_unique<NativeModel>(
           NativeModelOptions{.path = file.path,
                              .device = device,

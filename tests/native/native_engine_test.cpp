@@ -155,8 +155,8 @@ TEST_P(NativeEngineProperty, BranchesAreWhatTheyAreAlone) {
       SCOPED_TRACE(name_of(kv));
       const NativeModel model({.path = path, .device = device, .kv_type = kv});
       const auto engine =
-          model.make_engine({.max_branches = device == NativeDevice::kCpu ? 9 : 70, .context_length = 3000});
-      const int rounds = device == NativeDevice::kCpu ? 25 : 80;
+          model.make_engine({.max_branches = device == NativeDevice::kOracle ? 9 : 70, .context_length = 3000});
+      const int rounds = device == NativeDevice::kOracle ? 25 : 80;
       for (unsigned seed = 0; seed < (kv == NativeKvType::kF16 ? 3 : 1); ++seed) {
         RandomDriver(*engine, seed).run(rounds);
         if (HasFatalFailure()) return;
@@ -225,7 +225,7 @@ class NativeEngineTest : public ::testing::Test {
  protected:
   static const NativeModel& model() {
     static const NativeModel model(
-        {.path = write_model("native", family_options("qwen3")), .device = NativeDevice::kCpu});
+        {.path = write_model("native", family_options("qwen3")), .device = NativeDevice::kOracle});
     return model;
   }
 };

@@ -127,7 +127,7 @@ std::vector<Prediction> on_native(const std::string& path, NativeDevice device, 
 // Whichever engine is there is compared: without a GPU, llama.cpp with the reference.
 void compare(const std::string& path, bool quantised, int tokens) {
   std::vector<Token> forced;
-  const auto reference = on_native(path, NativeDevice::kCpu, tokens, forced);
+  const auto reference = on_native(path, NativeDevice::kOracle, tokens, forced);
   const auto llama = on_llama(path, tokens, forced);
   std::vector<Prediction> expanded;
   if (quantised) expanded = on_llama(write_expanded_model(path, "expanded"), tokens, forced);
@@ -139,10 +139,10 @@ void compare(const std::string& path, bool quantised, int tokens) {
     expect_within("reference to llama.cpp", llama_off, kMostKl);
   }
   for (const NativeDevice device : native_devices()) {
-    if (device == NativeDevice::kCpu) continue;
+    if (device == NativeDevice::kOracle) continue;
     const auto native = on_native(path, device, tokens, forced);
     const std::string name = std::string("native ") + name_of(device);
-    if (quantised && device == NativeDevice::kFastCpu) {
+    if (quantised && device == NativeDevice::kCpu) {
       // It rounds what goes into a product to 8 bits, as llama.cpp does: no further from the reference than that.
       const Distance off = distance(reference, native);
       report(("reference to " + name).c_str(), off);
@@ -194,11 +194,13 @@ INSTANTIATE_TEST_SUITE_P(Files, NativeAgainstLlama,
                          });
 
 // K and V in 8 bits: as far from the reference as the tolerance says, and no farther than llama.cpp is with its own 8
-// bits; and a device is as close to the oracle of that as it is without.
+// bits. A device is as far from the reference as the oracle is, and nearer to the oracle than that: it cannot be as
+// near as in half precision, for what half precision moves across the middle between two of the 255 lands a whole step
+// away. (Kernel by kernel they are compared in cuda_kernels_test.cpp.)
 void compare_eight_bits(const std::string& path, int tokens) {
   std::vector<Token> forced;
-  const auto reference = on_native(path, NativeDevice::kCpu, tokens, forced);
-  const auto oracle = on_native(path, NativeDevice::kCpu, tokens, forced, NativeKvType::kQ8_0);
+  const auto reference = on_native(path, NativeDevice::kOracle, tokens, forced);
+  const auto oracle = on_native(path, NativeDevice::kOracle, tokens, forced, NativeKvType::kQ8_0);
   const Distance peer = distance(reference, on_llama(path, tokens, forced, KvType::kQ8_0), kEightBitsMargin);
   report("reference to llama.cpp, KV q8_0", peer);
   const auto expect_eight_bits = [&](const char* what, const std::vector<Prediction>& predictions) {
@@ -214,10 +216,16 @@ void compare_eight_bits(const std::string& path, int tokens) {
   expect_eight_bits("reference to KV in 8 bits", oracle);
   EXPECT_GT(distance(reference, oracle).mean_kl, 1e-12) << "8 bits round";
   for (const NativeDevice device : native_devices()) {
-    if (device == NativeDevice::kCpu) continue;
+    if (device == NativeDevice::kOracle) continue;
     const auto native = on_native(path, device, tokens, forced, NativeKvType::kQ8_0);
     const std::string name = std::string("native ") + name_of(device);
-    expect_within(("KV in 8 bits, oracle to " + name).c_str(), distance(oracle, native), kMostOwnKl);
+    const Distance apart = distance(oracle, native, kEightBitsMargin);
+    const Distance own = distance(reference, oracle);
+    report(("KV in 8 bits, oracle to " + name).c_str(), apart);
+    EXPECT_LT(apart.mean_kl, 0.5 * own.mean_kl + kMostOwnKl);
+    EXPECT_EQ(apart.other_tokens, 0);
+    EXPECT_EQ(apart.other_decisions, 0);
+    EXPECT_LT(distance(reference, native).mean_kl, 1.25 * own.mean_kl + kMostOwnKl);
     expect_eight_bits(("reference to " + name + ", KV in 8 bits").c_str(), native);
   }
 }

@@ -11,13 +11,13 @@
 namespace dts {
 
 inline std::vector<NativeDevice> native_devices() {
-  std::vector<NativeDevice> devices = {NativeDevice::kCpu, NativeDevice::kFastCpu};
+  std::vector<NativeDevice> devices = {NativeDevice::kOracle, NativeDevice::kCpu};
   if (why_no_native_gpu().empty()) devices.push_back(NativeDevice::kCuda);
   return devices;
 }
 
 inline const char* name_of(NativeDevice device) {
-  return device == NativeDevice::kCpu ? "Oracle" : device == NativeDevice::kFastCpu ? "CPU" : "CUDA";
+  return device == NativeDevice::kOracle ? "Oracle" : device == NativeDevice::kCpu ? "CPU" : "CUDA";
 }
 
 inline constexpr NativeKvType kKvTypes[] = {NativeKvType::kF16, NativeKvType::kQ8_0};

@@ -72,7 +72,8 @@ TEST(NativeSearch, TreesDoNotDependOnWhatElseRuns) {
 
 // Pages are few: searches wait for each other, none fails, and the trees are what they are alone.
 TEST(NativeSearch, QuestionsWaitForPages) {
-  const NativeModel model({.path = write_model("native_pages", family_options("qwen3")), .device = NativeDevice::kCpu});
+  const NativeModel model(
+      {.path = write_model("native_pages", family_options("qwen3")), .device = NativeDevice::kOracle});
   const auto engine = model.make_engine({.max_branches = 12, .context_length = 300});
   Scheduler together(*engine);
   std::vector<std::shared_ptr<Search>> among;

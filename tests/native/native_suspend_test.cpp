@@ -9,11 +9,11 @@
 
 #include "dts/scheduler.h"
 #include "dts/search.h"
-#include "engine/native/cpu/fast_cpu_backend.h"
-#include "engine/native/cpu_backend.h"
+#include "engine/native/cpu/cpu_backend.h"
 #include "engine/native/cuda/cuda_device.h"
 #include "engine/native/gguf_weights.h"
 #include "engine/native/native_engine.h"
+#include "engine/native/oracle_backend.h"
 #include "native/native_models.h"
 
 namespace dts {
@@ -26,13 +26,13 @@ class Pages {
  public:
   explicit Pages(NativeDevice device)
       : path_(write_model("native_suspend", family_options("qwen3"))),
-        model_({.path = path_, .device = NativeDevice::kCpu}) {
+        model_({.path = path_, .device = NativeDevice::kOracle}) {
     std::string why;
     const auto weights = native::open_gguf_weights(path_, why);
     geometry_ = weights->geometry();
-    device_ = device == NativeDevice::kCpu       ? native::make_cpu_device(*weights)
-              : device == NativeDevice::kFastCpu ? native::make_fast_cpu_device(*weights, 2, nullptr)
-                                                 : native::make_cuda_device(*weights, nullptr);
+    device_ = device == NativeDevice::kOracle ? native::make_oracle_device(*weights)
+              : device == NativeDevice::kCpu  ? native::make_cpu_device(*weights, 2, nullptr)
+                                              : native::make_cuda_device(*weights, nullptr);
   }
 
   std::unique_ptr<Engine> engine(int pages, NativeKvType kv) const {
@@ -237,7 +237,7 @@ TEST_P(NativeSuspend, PromptsAreTakenOver) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Devices, NativeSuspend,
-                         ::testing::Values(NativeDevice::kCpu, NativeDevice::kFastCpu, NativeDevice::kCuda),
+                         ::testing::Values(NativeDevice::kOracle, NativeDevice::kCpu, NativeDevice::kCuda),
                          [](const auto& test) { return std::string(name_of(test.param)); });
 
 }  // namespace

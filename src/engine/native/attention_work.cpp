@@ -1,6 +1,7 @@
 #include "engine/native/attention_work.h"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/check.h"
 
@@ -13,15 +14,37 @@ void AttentionWork::clear() {
   part_starts.clear();
 }
 
+namespace {
+
+// Parts of `tokens` up to position `end`, which is a multiple of them.
+struct Stretch {
+  int end, tokens;
+};
+constexpr Stretch kStretches[] = {{512, 256}, {1024, 512}, {std::numeric_limits<int>::max(), 1024}};
+
+}  // namespace
+
 int parts_of(int tokens) {
-  const int in_short = std::min(tokens, kShortPartsEnd);
-  const int in_long = tokens - in_short;
-  return (in_short + kShortPartTokens - 1) / kShortPartTokens + (in_long + kLongPartTokens - 1) / kLongPartTokens;
+  int parts = 0;
+  int start = 0;
+  for (const Stretch& stretch : kStretches) {
+    const int here = std::min(tokens, stretch.end) - start;
+    parts += (here + stretch.tokens - 1) / stretch.tokens;
+    if (tokens <= stretch.end) break;
+    start = stretch.end;
+  }
+  return parts;
 }
 
 int first_token_of(int part) {
-  constexpr int kShortParts = kShortPartsEnd / kShortPartTokens;
-  return part <= kShortParts ? part * kShortPartTokens : kShortPartsEnd + (part - kShortParts) * kLongPartTokens;
+  int start = 0;
+  for (const Stretch& stretch : kStretches) {
+    const int parts = (stretch.end - start) / stretch.tokens;
+    if (part <= parts) return start + part * stretch.tokens;
+    part -= parts;
+    start = stretch.end;
+  }
+  return start;
 }
 
 void AttentionPlanner::plan_prompt(const FedRows& feed, int first_row, const BranchTable& branches,

@@ -34,10 +34,8 @@ struct AttentionWork {
   void clear();
 };
 
-// Where a row that decodes is cut: every 256 tokens up to 4,096, every 1,024 beyond.
-inline constexpr int kShortPartTokens = 256;
-inline constexpr int kShortPartsEnd = 4096;
-inline constexpr int kLongPartTokens = 1024;
+// Where a row that decodes is cut: at multiples of 256 tokens first, so that a lone branch has work for many
+// processors, and less often later, where there is enough of it.
 int parts_of(int tokens);      // parts of a branch of that many tokens
 int first_token_of(int part);  // where a part starts
 

@@ -5,12 +5,12 @@
 #include "dts/error.h"
 #include "dts/llama.h"
 #include "dts/native.h"
-#include "engine/native/cpu/fast_cpu_backend.h"
-#include "engine/native/cpu_backend.h"
+#include "engine/native/cpu/cpu_backend.h"
 #include "engine/native/cuda/cuda_device.h"
 #include "engine/native/gguf_weights.h"
 #include "engine/native/kv_rounding.h"
 #include "engine/native/native_plan.h"
+#include "engine/native/oracle_backend.h"
 
 namespace dts {
 
@@ -34,7 +34,7 @@ std::string why_not_native(const std::string& path) {
 std::string why_not_native_cpu(const std::string& path) {
   std::string why;
   const auto weights = native::open_gguf_weights(path, why);
-  return weights ? native::why_no_fast_cpu(*weights) : why;
+  return weights ? native::why_no_cpu_kernels(*weights) : why;
 }
 
 namespace {
@@ -43,21 +43,21 @@ std::unique_ptr<native::Device> make_device(const native::WeightSource& weights,
   switch (options.device) {
     case NativeDevice::kCuda:
       return native::make_cuda_device(weights, options.on_load);
-    case NativeDevice::kFastCpu:
-      return native::make_fast_cpu_device(weights, options.threads, options.on_load);
     case NativeDevice::kCpu:
+      return native::make_cpu_device(weights, options.threads, options.on_load);
+    case NativeDevice::kOracle:
       break;
   }
-  return native::make_cpu_device(weights);
+  return native::make_oracle_device(weights);
 }
 
 const char* kind_of(NativeDevice device) {
   switch (device) {
     case NativeDevice::kCuda:
       return "native CUDA";
-    case NativeDevice::kFastCpu:
-      return "native CPU";
     case NativeDevice::kCpu:
+      return "native CPU";
+    case NativeDevice::kOracle:
       break;
   }
   return "native oracle";
@@ -113,7 +113,7 @@ EnginePlan NativeModel::plan_engine(const EngineRequest& request) const {
   plan.available_bytes = available;
   plan.needed_bytes = shape.pages * page_bytes + impl_->device->scratch_bytes(native::limits_of(shape));
   plan.settings = {{"engine", shape.kind},
-                   {"kv_type", eight_bits ? "q8_0" : (impl_->where == NativeDevice::kCpu ? "f32" : "f16")},
+                   {"kv_type", eight_bits ? "q8_0" : (impl_->where == NativeDevice::kOracle ? "f32" : "f16")},
                    {"device", impl_->device->name()}};
   plan.description = fmt::format(
       "native engine on {}: {} branches, {} tokens a branch\n"

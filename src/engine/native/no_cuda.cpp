@@ -11,4 +11,6 @@ std::unique_ptr<Device> make_cuda_device(const WeightSource& /*source*/,
   throw Error(why_no_cuda_device());
 }
 
+void set_cuda_profiler(bool /*on*/) {}
+
 }  // namespace dts::native

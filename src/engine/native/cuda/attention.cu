@@ -154,9 +154,9 @@ __device__ void expand(const unsigned char* packed, f16* tile) {
   }
 }
 
+// What to attend to is there before a step starts: it is read while the kernel before this one still runs.
 template <int kHead, bool kEightBits>
 __global__ void __launch_bounds__(kThreads) attention_kernel(AttentionArguments a) {
-  wait_for_previous();
   extern __shared__ __align__(128) unsigned char shared[];
   auto& tiles = *reinterpret_cast<Tiles<kHead, kEightBits>*>(shared);
   auto& merge = *reinterpret_cast<Merge<kHead>*>(shared);
@@ -180,24 +180,31 @@ __global__ void __launch_bounds__(kThreads) attention_kernel(AttentionArguments 
     const std::int32_t* pages = numbers + header.pages + item.first_page;
     const int n_tiles = item.n_pages * kTilesOfPage;
 
+    // A thread a row of the tile.
+    const auto find_row = [&] {
+      const int r = threadIdx.x;
+      if (r >= kRows) return;
+      rows[r] = {.query = -1, .last = 0, .part = 0};
+      if (r >= n_rows) return;
+      const int step_row = numbers[header.rows + item.first_row + r / tile_heads];
+      const int head = first_head + r % tile_heads;
+      rows[r] = {.query = step_row * a.heads + head,
+                 .last = a.positions[step_row] - item.first_position,
+                 .part = (a.part_starts[step_row] + item.part) * a.heads + head};
+    };
+    const bool first = work == static_cast<int>(blockIdx.x);
+    if (first) {
+      find_row();
+      wait_for_previous();
+    }
+
     __syncthreads();  // the last item's merge is read
 #pragma unroll
     for (int stage = 0; stage < kStages; ++stage) {
       if (stage < n_tiles) load_tile(tiles, stage, a, pages[stage / kTilesOfPage], stage, kv_head);
       if (stage + 1 < kStages) commit_copies();  // one group a stage, be there a tile or not
     }
-    if (threadIdx.x < kRows) {
-      TileRow row = {.query = -1, .last = 0, .part = 0};
-      const int r = threadIdx.x;
-      if (r < n_rows) {
-        const int step_row = numbers[header.rows + item.first_row + r / tile_heads];
-        const int head = first_head + r % tile_heads;
-        row = {.query = step_row * a.heads + head,
-               .last = a.positions[step_row] - item.first_position,
-               .part = (a.part_starts[step_row] + item.part) * a.heads + head};
-      }
-      rows[r] = row;
-    }
+    if (!first) find_row();
     __syncthreads();
     for (int i = threadIdx.x; i < kRows * (kHead / 8); i += kThreads) {
       const int r = i / (kHead / 8);
@@ -368,7 +375,6 @@ __global__ void __launch_bounds__(kThreads) attention_kernel(AttentionArguments 
 // parts: zeros.
 template <int kHead>
 __global__ void merge_kernel(AttentionArguments a) {
-  wait_for_previous();
   constexpr int kTogether = 8;  // loads under way
   const int row = blockIdx.x;
   const int head = blockIdx.y * kMergeWarps + threadIdx.x / 32;
@@ -377,6 +383,7 @@ __global__ void merge_kernel(AttentionArguments a) {
   const int begin = a.part_starts[row];
   const int end = a.part_starts[row + 1];
   const int column = lane < kHead / 4 ? lane * 4 : 0;
+  wait_for_previous();
   float max = kNothing;
   float sum = 0;
   float4 value = make_float4(0, 0, 0, 0);

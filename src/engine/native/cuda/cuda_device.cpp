@@ -1,5 +1,6 @@
 #include "engine/native/cuda/cuda_device.h"
 
+#include <cuda_profiler_api.h>
 #include <fmt/format.h>
 
 #include "dts/error.h"
@@ -71,6 +72,8 @@ std::string why_no_cuda_device() {
   }
   return {};
 }
+
+void set_cuda_profiler(bool on) { cuda::check(on ? cudaProfilerStart() : cudaProfilerStop(), "telling the profiler"); }
 
 std::unique_ptr<Device> make_cuda_device(const WeightSource& source, const std::function<bool(float)>& progress) {
   return std::make_unique<CudaDevice>(source, progress);

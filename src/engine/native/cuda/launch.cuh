@@ -9,8 +9,8 @@
 
 namespace dts::native::cuda {
 
-// The first thing in a kernel that launch() starts: what came before is done and seen. The next one may be put in
-// place from here on; it waits in its turn.
+// In a kernel that launch() starts, before it reads anything that kernels of the same step wrote: what came before is
+// done and seen. The next one may be put in place from here on; it waits in its turn.
 __device__ inline void wait_for_previous() {
 #if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 900
   cudaGridDependencySynchronize();

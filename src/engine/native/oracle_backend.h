@@ -8,6 +8,6 @@
 
 namespace dts::native {
 
-std::unique_ptr<Device> make_cpu_device(const WeightSource& source);
+std::unique_ptr<Device> make_oracle_device(const WeightSource& source);
 
 }  // namespace dts::native

@@ -11,13 +11,13 @@
 namespace dts::native {
 
 // Why the CPU's kernels cannot run this model here, in words. Empty: they can.
-std::string why_no_fast_cpu(const WeightSource& source);
+std::string why_no_cpu_kernels(const WeightSource& source);
 
 // Threads that a model of that geometry is worth, at most one a core.
 int worthwhile_threads(const Geometry& geometry);
 
 // `threads` of each engine; 0: as many as are worthwhile. `progress`: see PanelWeights.
-std::unique_ptr<Device> make_fast_cpu_device(const WeightSource& source, int threads,
+std::unique_ptr<Device> make_cpu_device(const WeightSource& source, int threads,
                                              const std::function<bool(float)>& progress);
 
 }  // namespace dts::native

@@ -1,4 +1,4 @@
-#include "engine/native/cpu_backend.h"
+#include "engine/native/oracle_backend.h"
 
 #include <algorithm>
 #include <chrono>
@@ -28,8 +28,8 @@ Floats read_all(const WeightSource& source, Part part, int layer) {
   return out;
 }
 
-struct CpuWeights {
-  explicit CpuWeights(const WeightSource& source) : geometry(source.geometry()) {
+struct OracleWeights {
+  explicit OracleWeights(const WeightSource& source) : geometry(source.geometry()) {
     embedding = read_all(source, Part::kEmbedding, 0);
     output_norm = read_all(source, Part::kOutputNorm, 0);
     if (!geometry.tied) untied_head = read_all(source, Part::kHead, 0);
@@ -93,9 +93,9 @@ void turn(std::span<float> head, const Rope& rope, std::span<const float> freque
   }
 }
 
-class CpuBackend final : public Backend {
+class OracleBackend final : public Backend {
  public:
-  CpuBackend(const CpuWeights& weights, const BackendLimits& limits)
+  OracleBackend(const OracleWeights& weights, const BackendLimits& limits)
       : weights_(weights), frequencies_(weights.geometry.rope.frequencies(limits.context)), limits_(limits) {
     const Geometry& g = weights.geometry;
     keys_.resize(static_cast<std::size_t>(g.layers) * static_cast<std::size_t>(limits.pages) * page_elements());
@@ -331,7 +331,7 @@ class CpuBackend final : public Backend {
     return head_end;
   }
 
-  const CpuWeights& weights_;
+  const OracleWeights& weights_;
   Floats frequencies_;
   BackendLimits limits_;
   Floats keys_;    // [layer][page][kv head][token][element]
@@ -347,9 +347,9 @@ class CpuBackend final : public Backend {
   std::vector<LogitsRow> logit_rows_;
 };
 
-class CpuDevice final : public Device {
+class OracleDevice final : public Device {
  public:
-  explicit CpuDevice(const WeightSource& source) : weights_(source) {}
+  explicit OracleDevice(const WeightSource& source) : weights_(source) {}
 
   std::string name() const override { return "CPU (oracle)"; }
   std::int64_t weight_bytes() const override { return weights_.geometry.parameters() * 4; }
@@ -364,15 +364,17 @@ class CpuDevice final : public Device {
     return 4 * (limits.rows * row + std::int64_t{limits.outputs} * g.n_vocab + parts * (g.q_width() + 16 * g.heads));
   }
   std::unique_ptr<Backend> make_backend(const BackendLimits& limits) const override {
-    return std::make_unique<CpuBackend>(weights_, limits);
+    return std::make_unique<OracleBackend>(weights_, limits);
   }
 
  private:
-  CpuWeights weights_;
+  OracleWeights weights_;
 };
 
 }  // namespace
 
-std::unique_ptr<Device> make_cpu_device(const WeightSource& source) { return std::make_unique<CpuDevice>(source); }
+std::unique_ptr<Device> make_oracle_device(const WeightSource& source) {
+  return std::make_unique<OracleDevice>(source);
+}
 
 }  // namespace dts::native

@@ -1,4 +1,4 @@
-#include "engine/native/cpu/fast_cpu_backend.h"
+#include "engine/native/cpu/cpu_backend.h"
 
 #include <fmt/format.h>
 
@@ -48,9 +48,9 @@ class FirstFailure {
   std::exception_ptr failure_;
 };
 
-class FastCpuBackend final : public Backend {
+class CpuBackend final : public Backend {
  public:
-  FastCpuBackend(const PanelWeights& weights, const BackendLimits& limits, int threads)
+  CpuBackend(const PanelWeights& weights, const BackendLimits& limits, int threads)
       : weights_(weights),
         g_(weights.geometry()),
         kernels_(*cpu_kernels()),
@@ -367,9 +367,9 @@ class FastCpuBackend final : public Backend {
   std::vector<float> partial_values_;
 };
 
-class FastCpuDevice final : public Device {
+class CpuDevice final : public Device {
  public:
-  FastCpuDevice(const WeightSource& source, int threads, const std::function<bool(float)>& progress)
+  CpuDevice(const WeightSource& source, int threads, const std::function<bool(float)>& progress)
       : weights_(source, threads > 0 ? threads : usable_cores(), progress),
         threads_(threads > 0 ? threads : worthwhile_threads(source.geometry())) {}
 
@@ -389,7 +389,7 @@ class FastCpuDevice final : public Device {
            4 * parts * (g.q_width() + 2 * g.heads);
   }
   std::unique_ptr<Backend> make_backend(const BackendLimits& limits) const override {
-    return std::make_unique<FastCpuBackend>(weights_, limits, threads_);
+    return std::make_unique<CpuBackend>(weights_, limits, threads_);
   }
 
  private:
@@ -399,7 +399,7 @@ class FastCpuDevice final : public Device {
 
 }  // namespace
 
-std::string why_no_fast_cpu(const WeightSource& source) {
+std::string why_no_cpu_kernels(const WeightSource& source) {
   if (cpu_kernels() == nullptr) return "this CPU has neither AVX2 nor NEON";
   return why_no_panels(source);
 }
@@ -411,10 +411,10 @@ int worthwhile_threads(const Geometry& geometry) {
   return static_cast<int>(std::min<std::int64_t>(usable_cores(), worth));
 }
 
-std::unique_ptr<Device> make_fast_cpu_device(const WeightSource& source, int threads,
-                                             const std::function<bool(float)>& progress) {
-  if (const std::string why = why_no_fast_cpu(source); !why.empty()) throw Error(why);
-  return std::make_unique<FastCpuDevice>(source, threads, progress);
+std::unique_ptr<Device> make_cpu_device(const WeightSource& source, int threads,
+                                        const std::function<bool(float)>& progress) {
+  if (const std::string why = why_no_cpu_kernels(source); !why.empty()) throw Error(why);
+  return std::make_unique<CpuDevice>(source, threads, progress);
 }
 
 }  // namespace dts::native
