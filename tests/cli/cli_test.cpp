@@ -419,13 +419,15 @@ TEST_F(Cli, RefusesNumbersOutOfRange) {
   }
   expect_refused(run({"--method", "short-m@k", "--votes", "9", "--samples", "8", "hi"}), 2, {"--votes", "--samples"});
   // More branches than an engine has, by the name of the flag that asks for them.
-  expect_refused(run({"--max-branches", "300", "hi"}), 2, {"--max-branches 300", "252"});
-  expect_refused(run({"--method", "self-consistency", "--votes", "300", "hi"}), 2, {"--votes 300", "252"});
-  expect_refused(run({"--method", "short-m@k", "--samples", "300", "hi"}), 2, {"--samples 300", "252"});
-  expect_refused(run_cli({"serve", "-m", model(), "--port", "0", "--parallel", "253"}), 2,
+  expect_refused(run({"--engine", "llama", "--max-branches", "300", "hi"}), 2, {"--max-branches 300", "252"});
+  expect_refused(run({"--engine", "llama", "--method", "self-consistency", "--votes", "300", "hi"}), 2,
+                 {"--votes 300", "252"});
+  expect_refused(run({"--engine", "llama", "--method", "short-m@k", "--samples", "300", "hi"}), 2,
+                 {"--samples 300", "252"});
+  expect_refused(run_cli({"serve", "--engine", "llama", "-m", model(), "--port", "0", "--parallel", "253"}), 2,
                  {"--parallel is 253", "252"});
-  expect_refused(run_cli({"serve", "-m", model(), "--port", "0", "--max-branches", "2147483647"}), 2,
-                 {"--max-branches 2147483647", "252"});
+  expect_refused(run_cli({"serve", "--engine", "llama", "-m", model(), "--port", "0", "--max-branches", "2147483647"}),
+                 2, {"--max-branches 2147483647", "252"});
 }
 
 // The engine of our own: on the CPU and on its oracle, which every machine has, and where there is no GPU.

@@ -330,7 +330,8 @@ TEST_F(EvalCliTest, FlagsThatAnEvaluationWouldIgnoreAreRefused) {
   expect_refused(run_cli(eval_arguments(file("bad.db"), {"--max-seconds", "3"})), 2, {"--max-seconds", "-n"});
   expect_refused(run_cli(eval_arguments(file("bad.db"), {"--methods", "standard,dts-greedy,standard"})), 2,
                  {"'standard' twice"});
-  expect_refused(run_cli(eval_arguments(file("bad.db"), {"--parallel", "253"})), 2, {"--parallel", "252"});
+  expect_refused(run_cli(eval_arguments(file("bad.db"), {"--engine", "llama", "--parallel", "253"})), 2,
+                 {"--parallel", "252"});
   EXPECT_FALSE(std::filesystem::exists(file("bad.db")));
   EXPECT_EQ(run_cli({"eval", "--help"}).out.find("--max-seconds"), std::string::npos);
 }

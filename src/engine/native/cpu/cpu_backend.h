@@ -18,6 +18,6 @@ int worthwhile_threads(const Geometry& geometry);
 
 // `threads` of each engine; 0: as many as are worthwhile. `progress`: see PanelWeights.
 std::unique_ptr<Device> make_cpu_device(const WeightSource& source, int threads,
-                                             const std::function<bool(float)>& progress);
+                                        const std::function<bool(float)>& progress);
 
 }  // namespace dts::native
