@@ -1,6 +1,7 @@
 #include "cli/builtin_model.h"
 
 #include <fmt/format.h>
+#include <sys/auxv.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -23,10 +24,19 @@ bool is_file(const fs::path& path) {
   return fs::is_regular_file(path, ignored);
 }
 
+// This program's file; empty: not known. A bare root may have no /proc: then the name it was started by has to do.
+fs::path program_file() {
+  std::error_code failure;
+  const fs::path linked = fs::read_symlink("/proc/self/exe", failure);
+  if (!failure) return linked;
+  const char* started = reinterpret_cast<const char*>(getauxval(AT_EXECFN));
+  const fs::path found = started == nullptr ? fs::path() : fs::canonical(started, failure);
+  return failure ? fs::path() : found;
+}
+
 // Beside the installed program, or in the source tree it was built from.
 std::optional<std::string> find_shipped(const std::string& name) {
-  std::error_code ignored;
-  const fs::path program = fs::read_symlink("/proc/self/exe", ignored);
+  const fs::path program = program_file();
   const fs::path installed = program.parent_path().parent_path() / "share/dts" / name;
   if (!program.empty() && is_file(installed)) return installed.string();
   const fs::path source = fs::path(DTS_SOURCE_MODEL).parent_path() / name;
