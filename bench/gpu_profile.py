@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Where a step's time goes, kernel by kernel, from what Nsight Compute saw of `dts bench --gpu --profile`.
+"""Where a step's time goes, kernel by kernel, from what Nsight Compute saw of `dts bench --gpu --one-step`.
 
     ncu --profile-from-start off --clock-control none --metrics gpu__time_duration.sum,dram__bytes_read.sum --csv \\
-        dts bench --gpu --profile > ncu.csv
+        dts bench --gpu --one-step > ncu.csv
     python3 bench/gpu_profile.py ncu.csv
 
 Prints a table: microseconds of each kind of kernel in one step of 48 branches, for each length, and what it read.

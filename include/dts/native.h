@@ -35,7 +35,7 @@ struct NativeModelOptions {
 std::string why_no_native_gpu();
 
 // Why the fast CPU kernels cannot run that model here, in words: "they have none for q2_K weights". Empty: they can.
-std::string why_not_native_cpu(const std::string& path);
+std::string why_not_native_cpu(const std::string& path, NativeKvType kv = NativeKvType::kF16);
 
 // Why the engine cannot run that model, in words: "it knows qwen2, qwen3, llama and phi3, not 'gemma2'". Empty: it can.
 // Throws dts::Error when the file is no model at all.

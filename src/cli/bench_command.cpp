@@ -344,7 +344,7 @@ void add_bench_command(CLI::App& app, int& exit_code) {
             });
   command->add_flag("--no-peers", flags->no_peers, "with --gpu: without llama.cpp beside it");
   command->add_flag(
-      "--profile", flags->gpu_bench.profiled,
+      "--one-step", flags->gpu_bench.profiled,
       "with --gpu: one step of 48 branches with 256, 1,024 and 4,096 tokens, for ncu --profile-from-start off");
   command->add_flag("--no-runs{false}", flags->gpu_bench.runs, "with --gpu: steps alone, without whole runs");
   command->add_flag("--truncation", flags->truncation.chosen,

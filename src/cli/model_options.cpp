@@ -101,8 +101,9 @@ void add_model_options(CLI::App& app, ModelFlags& flags) {
                             {"sglang", EngineChoice::kSglang},
                             {"llama-server", EngineChoice::kLlamaServer},
                             {"openai", EngineChoice::kOpenai}},
-                           "what decodes: in this process (default auto: native where it knows the model, on a GPU if "
-                           "there is one, else llama.cpp; native-oracle is slow, to check with), or servers at --url");
+                           "what decodes: in this process (default auto: native where there is a GPU and it knows the "
+                           "model, else llama.cpp; native-cpu is the native one on the CPU, native-oracle is slow, to "
+                           "check with), or servers at --url");
   add_remote_options(app, flags.remote);
   app.option_defaults()->group("Model");
   add_value(

@@ -31,10 +31,10 @@ std::string why_not_native(const std::string& path) {
   return why;
 }
 
-std::string why_not_native_cpu(const std::string& path) {
+std::string why_not_native_cpu(const std::string& path, NativeKvType kv) {
   std::string why;
   const auto weights = native::open_gguf_weights(path, why);
-  return weights ? native::why_no_cpu_kernels(*weights) : why;
+  return weights ? native::why_no_cpu_kernels(*weights, kv) : why;
 }
 
 namespace {

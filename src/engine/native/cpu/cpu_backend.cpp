@@ -19,6 +19,7 @@
 #include "engine/native/cpu/cpu_weights.h"
 #include "engine/native/cpu/kv_pages.h"
 #include "engine/native/cpu/step_team.h"
+#include "engine/native/kv_rounding.h"
 
 namespace dts::native {
 namespace {
@@ -399,8 +400,11 @@ class CpuDevice final : public Device {
 
 }  // namespace
 
-std::string why_no_cpu_kernels(const WeightSource& source) {
+std::string why_no_cpu_kernels(const WeightSource& source, NativeKvType kv) {
   if (cpu_kernels() == nullptr) return "this CPU has neither AVX2 nor NEON";
+  if (const int size = source.geometry().head_size; kv == NativeKvType::kQ8_0 && size % kKvBlock != 0) {
+    return fmt::format("heads of {} elements are no multiple of the {} that share a scale in 8 bits", size, kKvBlock);
+  }
   return why_no_panels(source);
 }
 
@@ -413,7 +417,7 @@ int worthwhile_threads(const Geometry& geometry) {
 
 std::unique_ptr<Device> make_cpu_device(const WeightSource& source, int threads,
                                         const std::function<bool(float)>& progress) {
-  if (const std::string why = why_no_cpu_kernels(source); !why.empty()) throw Error(why);
+  if (const std::string why = why_no_cpu_kernels(source, NativeKvType::kF16); !why.empty()) throw Error(why);
   return std::make_unique<CpuDevice>(source, threads, progress);
 }
 

@@ -10,8 +10,8 @@
 
 namespace dts::native {
 
-// Why the CPU's kernels cannot run this model here, in words. Empty: they can.
-std::string why_no_cpu_kernels(const WeightSource& source);
+// Why the CPU's kernels cannot run this model here with such KV, in words. Empty: they can.
+std::string why_no_cpu_kernels(const WeightSource& source, NativeKvType kv);
 
 // Threads that a model of that geometry is worth, at most one a core.
 int worthwhile_threads(const Geometry& geometry);

@@ -192,8 +192,8 @@ std::string why_no_panels(const WeightSource& source) {
       if (why.empty()) why = why_not(part, layer);
     }
   }
-  if (why.empty() && g.head_size % 32 != 0)
-    why = fmt::format("heads of {} elements are no multiple of 32", g.head_size);
+  if (why.empty() && g.head_size % 16 != 0)
+    why = fmt::format("heads of {} elements are no multiple of 16", g.head_size);
   return why;
 }
 

@@ -254,21 +254,22 @@ HWY_INLINE float weigh(float* scores, bool first, RunningAttention& query) {
   return kept;
 }
 
-template <int kQueries, bool kCodes>
-HWY_INLINE void add_values(const PageView& page, int head_size, bool first, int tokens, const float* kept,
-                           const float (*weights)[kPageTokens], RunningAttention* queries) {
+// Elements [begin, end) of a head, as many vectors of them at once as kVectors.
+template <int kQueries, bool kCodes, int kVectors>
+HWY_INLINE void add_values(const PageView& page, int head_size, int begin, int end, bool first, int tokens,
+                           const float* kept, const float (*weights)[kPageTokens], RunningAttention* queries) {
   const F32 df;
-  for (int e = 0; e < head_size; e += kElementVectors * kLanes) {
-    FloatVec sum[kQueries][kElementVectors];
+  for (int e = begin; e < end; e += kVectors * kLanes) {
+    FloatVec sum[kQueries][kVectors];
     for (int q = 0; q < kQueries; ++q) {
-      for (int v = 0; v < kElementVectors; ++v) {
+      for (int v = 0; v < kVectors; ++v) {
         sum[q][v] =
             first ? hn::Zero(df) : hn::Mul(hn::LoadU(df, queries[q].value + e + v * kLanes), hn::Set(df, kept[q]));
       }
     }
     for (int t = 0; t < tokens; ++t) {
-      FloatVec x[kElementVectors];
-      for (int v = 0; v < kElementVectors; ++v) {
+      FloatVec x[kVectors];
+      for (int v = 0; v < kVectors; ++v) {
         const int at = t * head_size + e + v * kLanes;
         if constexpr (kCodes) {
           const float scale = half_to_float(page.value_scales[at / kBlockInputs]);
@@ -279,11 +280,11 @@ HWY_INLINE void add_values(const PageView& page, int head_size, bool first, int 
       }
       for (int q = 0; q < kQueries; ++q) {
         const FloatVec weight = hn::Set(df, weights[q][t]);
-        for (int v = 0; v < kElementVectors; ++v) sum[q][v] = hn::MulAdd(x[v], weight, sum[q][v]);
+        for (int v = 0; v < kVectors; ++v) sum[q][v] = hn::MulAdd(x[v], weight, sum[q][v]);
       }
     }
     for (int q = 0; q < kQueries; ++q) {
-      for (int v = 0; v < kElementVectors; ++v) hn::StoreU(sum[q][v], df, queries[q].value + e + v * kLanes);
+      for (int v = 0; v < kVectors; ++v) hn::StoreU(sum[q][v], df, queries[q].value + e + v * kLanes);
     }
   }
 }
@@ -302,7 +303,9 @@ void attend_some(const PageView& page, int head_size, bool first, RunningAttenti
     kept[q] = weigh(scores[q], first, queries[q]);
     tokens = std::max(tokens, std::min(queries[q].tokens, kPageTokens));
   }
-  add_values<kQueries, kCodes>(page, head_size, first, tokens, kept, scores, queries);
+  const int whole = head_size / (kElementVectors * kLanes) * (kElementVectors * kLanes);
+  add_values<kQueries, kCodes, kElementVectors>(page, head_size, 0, whole, first, tokens, kept, scores, queries);
+  add_values<kQueries, kCodes, 1>(page, head_size, whole, head_size, first, tokens, kept, scores, queries);
 }
 
 template <bool kCodes, int... kCounts>
