@@ -53,7 +53,7 @@ class Chat : public testing::Test {
 };
 
 TEST_F(Chat, LinesOfAPipeAreQuestions) {
-  const auto [question, answer] = example(1);
+  const auto [question, answer] = example(19);
   const std::string saved = folder.file("talk.json");
   const CliResult result = run_cli(
       chat({"-q"}), {.input = question + "\n\n" + question + "\n/save " + saved + "\n/undo\n/save " + saved + "2\n"});
@@ -68,7 +68,7 @@ TEST_F(Chat, LinesOfAPipeAreQuestions) {
 }
 
 TEST_F(Chat, CommandsChangeWhatFollows) {
-  const auto [question, answer] = example(2);
+  const auto [question, answer] = example(20);
   std::ofstream(folder.file("system.txt")) << "Be brief.\n";
   const std::string saved = folder.file("talk.json");
   const CliResult result = run_cli(chat({"--system-file", folder.file("system.txt")}),
@@ -104,7 +104,7 @@ TEST_F(Chat, MistakesAreSaidAndTheConversationGoesOn) {
 }
 
 TEST_F(Chat, AtATerminalLinesAreEditedAndRemembered) {
-  const auto [question, answer] = example(1);
+  const auto [question, answer] = example(19);
   {
     PtyProcess process(chat({"--method", "standard"}));
     ASSERT_TRUE(process.wait_for("> ")) << process.screen();
