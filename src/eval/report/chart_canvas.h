@@ -20,8 +20,8 @@ class Canvas {
   void line(double x1, double y1, double x2, double y2, std::string_view classes);
   void path(const std::vector<std::pair<double, double>>& points, bool closed, std::string_view classes);
   void circle(double x, double y, double radius, std::string_view classes);
-  // 0 circle, 1 square, 2 triangle, 3 diamond, 4 triangle down, 5 plus, 6 cross, 7 triangle to the right, 8 pentagon, 9 hourglass, and so
-  // on again; about 5 pixels in radius.
+  // 0 circle, 1 square, 2 triangle, 3 diamond, 4 triangle down, 5 plus, 6 cross, 7 triangle to the right, 8 pentagon, 9
+  // hourglass, and so on again; about 5 pixels in radius.
   void marker(double x, double y, std::size_t shape, std::string_view classes);
   // `label` may be anything: it is escaped.
   void text(double x, double y, std::string_view label, Anchor anchor, std::string_view classes);
