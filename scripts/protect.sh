@@ -61,7 +61,7 @@ lint() {
 }
 
 # Minutes that a stage takes on two cores without a compiler cache, rounded up.
-declare -A minutes=([fuzz]=7 [asan]=15 [tsan]=5 [lint]=3)
+declare -A minutes=([fuzz]=7 [asan]=17 [tsan]=5 [lint]=3)
 
 failed=()
 summary=()
