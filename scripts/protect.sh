@@ -37,18 +37,17 @@ sanitized() {
 }
 
 # The suite, but for what is only longer here: coverage of intervals is arithmetic, every type of weights is llama.cpp's own
-# code, and the scenarios of a network repeat one test two thousand times.
+# code, the scenarios of a network repeat one test two thousand times, and some go to the end of a large budget.
+to_the_end='ChatTemplate.ExpressionsAreBoundedToo:HostileCosts.NoNumberOfAClientEndsOrStallsTheServer'
 asan() {
   local only_longer='IntervalCoverage.*:*LlamaWeightTypes*:*RemoteScenarios*'
-  sanitized asan "-$only_longer" \
+  sanitized asan "-$only_longer:$to_the_end" \
     answer_tests core_tests draw_tests eval_tests llama_tests remote_tests serve_tests
 }
 
-# What has threads: scheduler, predictor and their like, and the server. Left out is what decodes to the end of a budget:
-# minutes here, and no thread more than its neighbours have.
+# What has threads: scheduler, predictor and their like, and the server.
 tsan() {
-  local only_longer='HostileCosts.NoNumberOfAClientEndsOrStallsTheServer'
-  sanitized tsan "Scheduler.*:ThreadPool.*:Distribution.*:EventLog.*:Service.*:HttpServer.*:Run.*:Places.*:Hostile*-$only_longer" \
+  sanitized tsan "Scheduler.*:ThreadPool.*:Distribution.*:EventLog.*:Service.*:HttpServer.*:Run.*:Places.*:Hostile*-$to_the_end" \
     core_tests serve_tests
 }
 
