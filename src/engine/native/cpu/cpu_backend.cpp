@@ -203,21 +203,26 @@ class CpuBackend final : public Backend {
 
   // out[r] = weights . row r. [rows, outputs]
   void multiply(const StackedPanels& weights, const ActivationBuffer& from, std::size_t rows, std::vector<float>& out) {
-    const Activations activations = from.view(weights.inputs);
-    const auto stride = static_cast<std::size_t>(weights.outputs);
-    int first_output = 0;
-    for (const PanelMatrix& matrix : weights.matrices) {
-      // Several tasks a thread, so that nobody waits long for the last; panels enough that rows are read for several.
-      const int panels = matrix.panels();
-      const int a_task = std::clamp(panels / (8 * team_.threads()), 1, 16);
-      float* to = out.data() + first_output;
-      phase(rows == 0 ? 0 : static_cast<std::size_t>((panels + a_task - 1) / a_task), [&](std::size_t task) {
-        const int first = static_cast<int>(task) * a_task;
-        kernels_.multiply(matrix, first, std::min(a_task, panels - first), activations, static_cast<int>(rows), to,
-                          stride);
-      });
-      first_output += matrix.outputs;
-    }
+    if (rows == 0) return;
+    // Several tasks a thread, so that nobody waits long for the last; panels enough that rows are read for several.
+    const int panels_a_task = std::clamp(weights.panels() / (8 * team_.threads()), 1, 16);
+    const auto tasks_of = [&](const PanelMatrix& matrix) {
+      return static_cast<std::size_t>((matrix.panels() + panels_a_task - 1) / panels_a_task);
+    };
+    std::size_t tasks = 0;
+    for (const PanelMatrix& matrix : weights.matrices) tasks += tasks_of(matrix);
+    // All matrices in one phase: threads meet once.
+    phase(tasks, [&](std::size_t task) {
+      int first_output = 0;
+      auto matrix = weights.matrices.begin();
+      for (; task >= tasks_of(*matrix); ++matrix) {
+        task -= tasks_of(*matrix);
+        first_output += matrix->outputs;
+      }
+      const int first = static_cast<int>(task) * panels_a_task;
+      kernels_.multiply(*matrix, first, std::min(panels_a_task, matrix->panels() - first), from.view(weights.inputs),
+                        static_cast<int>(rows), out.data() + first_output, static_cast<std::size_t>(weights.outputs));
+    });
   }
 
   // Queries turned and scaled; keys and values into their slots.
@@ -320,7 +325,7 @@ class CpuBackend final : public Backend {
       std::fill_n(out, g_.head_size, 0.0F);
       for (int p = 0; p < parts; ++p) {
         const std::size_t index = partial_index(row, p, head);
-        kernels_.merge(partial_value(index), std::exp(partials_[index].max - max) / sum, 1.0F, g_.head_size, out);
+        kernels_.add_scaled(partial_value(index), std::exp(partials_[index].max - max) / sum, g_.head_size, out);
       }
     }
   }
@@ -401,7 +406,7 @@ class CpuDevice final : public Device {
 }  // namespace
 
 std::string why_no_cpu_kernels(const WeightSource& source, NativeKvType kv) {
-  if (cpu_kernels() == nullptr) return "this CPU has neither AVX2 nor NEON";
+  if (cpu_kernels() == nullptr) return "this CPU has no AVX2";
   if (const int size = source.geometry().head_size; kv == NativeKvType::kQ8_0 && size % kKvBlock != 0) {
     return fmt::format("heads of {} elements are no multiple of the {} that share a scale in 8 bits", size, kKvBlock);
   }

@@ -31,7 +31,7 @@ struct RunningAttention {
 };
 
 struct CpuKernels {
-  const char* name;  // "AVX-512 with VNNI"
+  const char* name;  // of the instruction set, for people: "AVX-512 with VNNI"
 
   // out[r][o] = row r . output o, for the outputs of panels [first, first + count). `out` is [rows, stride].
   void (*multiply)(const PanelMatrix& matrix, int first, int count, const Activations& activations, int rows,
@@ -49,11 +49,11 @@ struct CpuKernels {
   // Single precision to half, rounded to nearest: [n], `step` elements apart in `out`. What is beyond the range becomes
   // its end.
   void (*to_half)(const float* from, int n, std::uint16_t* out, std::size_t step);
-  // to[i] = to[i] x before + from[i] x now
-  void (*merge)(const float* from, float now, float before, int n, float* to);
+  // to[i] += scale x from[i]
+  void (*add_scaled)(const float* from, float scale, int n, float* to);
 };
 
-// Null where this CPU has no instruction set that they are worth it on (AVX2 or later, NEON).
+// Null where this CPU has no instruction set that they are worth it on: AVX2 or later.
 const CpuKernels* cpu_kernels();
 
 }  // namespace dts::native

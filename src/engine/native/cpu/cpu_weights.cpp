@@ -115,8 +115,10 @@ bool StackedPanels::wants_codes() const {
   return std::any_of(matrices.begin(), matrices.end(), [](const PanelMatrix& m) { return is_quantised(m.type); });
 }
 
-bool StackedPanels::wants_values() const {
-  return std::any_of(matrices.begin(), matrices.end(), [](const PanelMatrix& m) { return !is_quantised(m.type); });
+int StackedPanels::panels() const {
+  int sum = 0;
+  for (const PanelMatrix& matrix : matrices) sum += matrix.panels();
+  return sum;
 }
 
 std::int64_t StackedPanels::bytes() const {

@@ -16,8 +16,8 @@ struct StackedPanels {
   int inputs = 0;
   int outputs = 0;
 
-  bool wants_codes() const;   // any is quantised
-  bool wants_values() const;  // any is not
+  int panels() const;
+  bool wants_codes() const;  // any is quantised
   std::int64_t bytes() const;
 };
 

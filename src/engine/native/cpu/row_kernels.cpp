@@ -115,11 +115,9 @@ void add(const float* from, int n, float* to) {
   for_vectors(n, to, [&](auto load) HWY_ATTR { return hn::Add(load(to), load(from)); });
 }
 
-void merge(const float* from, float now, float before, int n, float* to) {
-  const FloatVec scale_now = hn::Set(F32(), now);
-  const FloatVec scale_before = hn::Set(F32(), before);
-  for_vectors(n, to,
-              [&](auto load) HWY_ATTR { return hn::MulAdd(load(from), scale_now, hn::Mul(load(to), scale_before)); });
+void add_scaled(const float* from, float scale, int n, float* to) {
+  const FloatVec factor = hn::Set(F32(), scale);
+  for_vectors(n, to, [&](auto load) HWY_ATTR { return hn::MulAdd(load(from), factor, load(to)); });
 }
 
 void quantise(const float* values, int n, const ActivationBuffer::CodeRow& out) {
@@ -325,7 +323,7 @@ void attend(const PageView& page, int head_size, bool first, RunningAttention* q
 }
 
 CpuKernels choose_rows() {
-  return {.name = hwy::TargetName(HWY_TARGET),
+  return {.name = nullptr,
           .multiply = nullptr,
           .quantise = quantise,
           .normalise = normalise,
@@ -333,7 +331,7 @@ CpuKernels choose_rows() {
           .add = add,
           .attend = attend,
           .to_half = to_half,
-          .merge = merge};
+          .add_scaled = add_scaled};
 }
 
 #else
@@ -351,14 +349,16 @@ namespace dts::native {
 HWY_EXPORT(choose_rows);
 
 const CpuKernels* cpu_kernels() {
+  static const std::int64_t supported = hwy::SupportedTargets();
   static const CpuKernels kernels = [] {
     CpuKernels chosen = HWY_DYNAMIC_DISPATCH(choose_rows)();
     chosen.multiply = multiply_kernel();
+    chosen.name = (supported & HWY_AVX3_DL) != 0 ? "AVX-512 with VNNI"
+                  : (supported & HWY_AVX3) != 0  ? "AVX-512"
+                                                 : "AVX2";
     return chosen;
   }();
-  constexpr std::int64_t kWorthIt = HWY_AVX2 | HWY_AVX3 | HWY_AVX3_DL | HWY_NEON;
-  static const bool worth_it = (hwy::SupportedTargets() & kWorthIt) != 0;
-  return worth_it ? &kernels : nullptr;
+  return (supported & (HWY_AVX2 | HWY_AVX3 | HWY_AVX3_DL)) != 0 ? &kernels : nullptr;
 }
 
 }  // namespace dts::native
