@@ -37,7 +37,6 @@ using namespace text;
 
 struct CompareFlags {
   PromptSource prompt;
-  std::optional<int> example;
   std::string expected;
   QuestionText text;
   std::vector<std::string> methods = {"standard", "dts-stable"};
@@ -144,13 +143,9 @@ int compare(CompareFlags& flags) {
   for (const std::string& text : flags.text.stop) {
     if (text.empty()) throw usage_error("--stop is '': it must have at least one character");
   }
-  if (flags.example) {
-    if (flags.prompt.argument || flags.prompt.text || flags.prompt.file) {
-      throw usage_error("--example and a question contradict each other: one of them must go");
-    }
-    Example example = read_example(*flags.example);
-    flags.text.question = std::move(example.question);
-    if (flags.expected.empty()) flags.expected = std::move(example.answer);
+  if (std::optional<Example> example = choose_example(flags.prompt)) {
+    flags.text.question = std::move(example->question);
+    if (flags.expected.empty()) flags.expected = std::move(example->answer);
   } else {
     flags.text.question = read_prompt(flags.prompt);
   }
@@ -233,17 +228,7 @@ void add_compare_command(CLI::App& app, int& exit_code) {
       "  dts compare --example 3 --methods standard,self-consistency,dts-greedy,dts-stable --seeds 0-4\n"
       "  dts compare -m model.gguf \"How many primes are below 50?\" --expect 15 -o primes.html");
   command->option_defaults()->group("Question");
-  add_value(*command, "question", "PROMPT", "the question, in quotes",
-            [flags](const std::string& text) { flags->prompt.argument = text; });
-  add_value(*command, "-p,--prompt", "TEXT", "the question",
-            [flags](const std::string& text) { flags->prompt.text = text; });
-  add_value(*command, "-f,--file", "FILE", "file with the question; - is standard input",
-            [flags](const std::string& text) { flags->prompt.file = text; });
-  add_value(
-      *command, "--example", "[N]", "ask problem N of the built-in model's own (default 1)",
-      [flags](const std::string& text) { flags->example = static_cast<int>(parse_integer("--example", text, 1)); })
-      ->expected(0, 1)
-      ->default_str("1");
+  add_prompt_options(*command, flags->prompt, "ask problem N of the built-in model's own (default 1)");
   add_value(*command, "--expect", "ANSWER", "the right answer, to say who is right", [flags](const std::string& text) {
     if (text.empty()) throw usage_error("--expect is '': it must be an answer");
     flags->expected = text;

@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <CLI/CLI.hpp>
 #include <array>
 #include <cerrno>
 #include <cstring>
 
+#include "cli/arguments.h"
 #include "dts/error.h"
 #include "text/numbers.h"
 #include "text/utf8.h"
@@ -56,6 +58,29 @@ std::string read_file(const std::string& path) {
 }
 
 }  // namespace
+
+void add_prompt_options(CLI::App& app, PromptSource& source, const std::string& about_example) {
+  // Not named "prompt": later versions of CLI11 take that and --prompt for the same name.
+  add_value(app, "question", "PROMPT", "the question, in quotes",
+            [&source](const std::string& text) { source.argument = text; });
+  add_value(app, "-p,--prompt", "TEXT", "the question", [&source](const std::string& text) { source.text = text; });
+  add_value(app, "-f,--file", "FILE", "file with the question; - is standard input",
+            [&source](const std::string& text) { source.file = text; });
+  add_value(
+      app, "--example", "[N]", about_example,
+      [&source](const std::string& text) { source.example = static_cast<int>(parse_integer("--example", text, 1)); })
+      ->expected(0, 1)
+      ->default_str("1");
+}
+
+std::optional<Example> choose_example(const PromptSource& source) {
+  if (!source.example) return std::nullopt;
+  if (source.argument || source.text || source.file) {
+    throw usage_error(
+        fmt::format("--example is {}, and there is a prompt beside it: one of them must go", *source.example));
+  }
+  return read_example(*source.example);
+}
 
 std::string read_prompt(const PromptSource& source) {
   const int given = (source.argument ? 1 : 0) + (source.text ? 1 : 0) + (source.file ? 1 : 0);

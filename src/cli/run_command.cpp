@@ -49,7 +49,6 @@ using Clock = std::chrono::steady_clock;
 
 struct RunFlags {
   PromptSource prompt;
-  std::optional<int> example;
   std::string system;
   bool raw = false;
   std::vector<std::string> stop;
@@ -104,15 +103,6 @@ void note_short_context(const RunFlags& flags, const ModelInfo& model, const Eng
       counted(room, "token"), grouped(model.training_context)));
 }
 
-std::optional<Example> choose_example(const RunFlags& flags) {
-  if (!flags.example) return std::nullopt;
-  if (flags.prompt.argument || flags.prompt.text || flags.prompt.file) {
-    throw usage_error(
-        fmt::format("--example is {}, and there is a prompt beside it: one of them must go", *flags.example));
-  }
-  return read_example(*flags.example);
-}
-
 // While a large model is read: one line that is gone afterwards.
 class LoadingLine {
  public:
@@ -138,7 +128,7 @@ class LoadingLine {
 
 // Null when it was interrupted.
 std::unique_ptr<LoadedModel> load(const RunFlags& flags, const Terminal& terminal) {
-  if (flags.model.is_built_in() && !flags.example && !flags.quiet && !flags.json) {
+  if (flags.model.is_built_in() && !flags.prompt.example && !flags.quiet && !flags.json) {
     print_note(
         "this is the tiny built-in model, which knows three kinds of problems (dts run --example); "
         "-m model.gguf asks a real one");
@@ -229,7 +219,7 @@ int run(const RunFlags& flags) {
     if (text.empty()) throw usage_error("--stop is '': it must have at least one character");
   }
   check_writable(flags.save_tree);
-  const std::optional<Example> example = choose_example(flags);
+  const std::optional<Example> example = choose_example(flags.prompt);
   const std::string question = example ? example->question : read_prompt(flags.prompt);
 
   const Interrupt interrupt;
@@ -304,19 +294,8 @@ void add_run_command(CLI::App& app, int& exit_code) {
       "  dts run -m model.gguf --method dts-greedy --save-tree tree.json -f question.txt\n"
       "  dts run -m model.gguf --json < question.txt | dts tree - --format html");
   command->option_defaults()->group("Prompt");
-  // Not named "prompt": later versions of CLI11 take that and --prompt for the same name.
-  add_value(*command, "question", "PROMPT", "the question, in quotes",
-            [flags](const std::string& text) { flags->prompt.argument = text; });
-  add_value(*command, "-p,--prompt", "TEXT", "the question",
-            [flags](const std::string& text) { flags->prompt.text = text; });
-  add_value(*command, "-f,--file", "FILE", "file with the question; - is standard input",
-            [flags](const std::string& text) { flags->prompt.file = text; });
-  add_value(
-      *command, "--example", "[N]",
-      "ask problem N of the built-in model's own (default 1), with standard decoding beside it",
-      [flags](const std::string& text) { flags->example = static_cast<int>(parse_integer("--example", text, 1)); })
-      ->expected(0, 1)
-      ->default_str("1");
+  add_prompt_options(*command, flags->prompt,
+                     "ask problem N of the built-in model's own (default 1), with standard decoding beside it");
   add_value(*command, "--system", "TEXT", "system message", [flags](const std::string& text) { flags->system = text; });
   command->add_flag("--raw", flags->raw, "give the model the prompt as it is, without its chat template");
   command->add_option("--stop", flags->stop, "end a trajectory where its answer comes to this text; may be given again")

@@ -4,10 +4,13 @@ import { after, before, describe, it } from 'node:test';
 import { metric } from '../serve/server.mjs';
 import {
   accessibilityProblems,
+  ask as askPage,
+  ended,
   finishedDrawn,
   launchBrowser,
   openPage,
   pageWidth,
+  ready,
   savedBy,
   startProxy,
   startServer,
@@ -28,15 +31,9 @@ after(async () => {
   await stopServers();
 });
 
-const ready = (page) => page.waitForSelector('.server.there');
 const label = (page) => page.locator('.answer .label').textContent();
-const ended = (page) => page.waitForFunction(() => document.querySelector('.answer .label')?.textContent === 'Answer');
 
-async function ask(page, question = kQuestion) {
-  await ready(page);
-  await page.getByLabel('Question', { exact: true }).fill(question);
-  await page.getByRole('button', { name: 'Ask', exact: true }).click();
-}
+const ask = (page, question = kQuestion) => askPage(page, question);
 
 /** The method's numbers are folded away. */
 const numbers = (page) => page.getByText('How widely it searches').click();

@@ -133,3 +133,14 @@ export async function accessibilityProblems(page) {
     nodes.map(({ target, failureSummary }) => `${id}: ${target} ${failureSummary}`),
   );
 }
+
+/** The page knows its server. */
+export const ready = (page) => page.waitForSelector('.server.there');
+export const ended = (page) =>
+  page.waitForFunction(() => document.querySelector('.answer .label')?.textContent === 'Answer');
+
+export async function ask(page, question) {
+  await ready(page);
+  await page.getByLabel('Question', { exact: true }).fill(question);
+  await page.getByRole('button', { name: 'Ask', exact: true }).click();
+}

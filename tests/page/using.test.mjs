@@ -3,9 +3,12 @@ import assert from 'node:assert/strict';
 import { after, before, describe, it } from 'node:test';
 import {
   accessibilityProblems,
+  ask as askPage,
+  ended,
   launchBrowser,
   openPage,
   pageWidth,
+  ready,
   savedBy,
   startServer,
   stopServers,
@@ -24,8 +27,6 @@ after(async () => {
   await stopServers();
 });
 
-const ready = (page) => page.waitForSelector('.server.there');
-const ended = (page) => page.waitForFunction(() => document.querySelector('.answer .label')?.textContent === 'Answer');
 const endedAll = (page, count) =>
   page.waitForFunction(
     (n) =>
@@ -33,11 +34,7 @@ const endedAll = (page, count) =>
     count,
   );
 
-async function ask(page, question = kQuestion) {
-  await ready(page);
-  await page.getByLabel('Question', { exact: true }).fill(question);
-  await page.getByRole('button', { name: 'Ask', exact: true }).click();
-}
+const ask = (page, question = kQuestion) => askPage(page, question);
 
 /** Starts a run that goes on until it is cancelled; gives its id. */
 async function startLong(tokens = 500) {
