@@ -22,4 +22,4 @@ ldd "$@" | sed -n 's/^[^=]*=> \(\/[^ ]*\) .*/\1/p' | sort -u | while read -r lib
     done
   done
 done
-strip --strip-unneeded "$folder"/*.so* "$folder"/glibc-hwcaps/*/*.so* 2>/dev/null || true
+find "$folder" -type f -name '*.so*' -exec strip --strip-unneeded {} +
