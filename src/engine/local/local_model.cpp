@@ -45,8 +45,7 @@ LocalChoice choose_by_name(const LocalModelOptions& options) {
                                   option_name("engine")));
   }
   if (const std::string why = why_not_native(path); !why.empty()) {
-    throw Error(
-        fmt::format("{}: the native engine cannot run it: {}; use {} llama", path, why, option_name("engine")));
+    throw Error(fmt::format("{}: the native engine cannot run it: {}; use {} llama", path, why, option_name("engine")));
   }
   if (options.engine == LocalEngine::kNativeOracle) return {.engine = options.engine, .note = {}};
   const bool wants_gpu = options.engine == LocalEngine::kNative && options.model.gpu_layers != 0;
@@ -85,10 +84,8 @@ LocalChoice choose_local_engine(const LocalModelOptions& options, std::int64_t f
 }
 
 std::unique_ptr<Model> open_local_model(const LlamaModelOptions& model, LocalEngine chosen) {
-  NativeModelOptions native{.path = model.path,
-                            .kv_type = native_kv(model),
-                            .threads = model.engine.threads,
-                            .on_load = model.on_load};
+  NativeModelOptions native{
+      .path = model.path, .kv_type = native_kv(model), .threads = model.engine.threads, .on_load = model.on_load};
   switch (chosen) {
     case LocalEngine::kAuto:
     case LocalEngine::kLlama:
