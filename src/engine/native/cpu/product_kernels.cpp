@@ -14,6 +14,7 @@
 #define HWY_TARGET_INCLUDE "engine/native/cpu/product_kernels.cpp"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 // After foreach_target.h, as it wants.
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -47,6 +48,13 @@ constexpr int kMostRows = 4;
 constexpr int kMostFloatRows = 2;
 constexpr int kFloatColumns = 2;
 #endif
+
+// Asks memory for what will be read soon. Most weights come from memory in every step, and by itself the CPU looks
+// ahead too little to keep it busy: never beyond a page of 4 kB, and no further than it has instructions in flight.
+HWY_INLINE void fetch(const std::uint8_t* from, std::size_t bytes) {
+  constexpr std::size_t kLine = 64;
+  for (std::size_t at = 0; at < bytes; at += kLine) hwy::Prefetch(from + at);
+}
 
 // sum + the four products, in each lane, of unsigned codes and the same four signed bytes. kSmall: codes are below 128.
 template <bool kSmall>
@@ -113,13 +121,14 @@ HWY_INLINE ByteVec half_of(ByteVec both, int group) {
 // A type of quantised weights: where block `b` of a panel lies, its codes group by group, and its scales. `lane` is the
 // first of the lanes that are computed.
 struct Q8_0 {
+  static constexpr std::size_t kBlockBytes = 32 + 8 * kVector;
   static constexpr int kZero = 128;
   static constexpr int kScales = 1;  // to a block
   static constexpr bool kSmall = false;
   static constexpr bool kMinima = false;
   const std::uint8_t* block;
   HWY_INLINE Q8_0(const std::uint8_t* panel, int b, int lane)
-      : block(panel + static_cast<std::size_t>(b) * (32 + 8 * kVector)), lane_(static_cast<std::size_t>(lane)) {}
+      : block(panel + static_cast<std::size_t>(b) * kBlockBytes), lane_(static_cast<std::size_t>(lane)) {}
   HWY_INLINE ByteVec codes(int group) const {
     return hn::LoadU(U8(), block + 32 + static_cast<std::size_t>(group) * kVector + lane_ * 4);
   }
@@ -131,13 +140,14 @@ struct Q8_0 {
 };
 
 struct Q4_0 {
+  static constexpr std::size_t kBlockBytes = 32 + 4 * kVector;
   static constexpr int kZero = 8;
   static constexpr int kScales = 1;
   static constexpr bool kSmall = true;
   static constexpr bool kMinima = false;
   const std::uint8_t* block;
   HWY_INLINE Q4_0(const std::uint8_t* panel, int b, int lane)
-      : block(panel + static_cast<std::size_t>(b) * (32 + 4 * kVector)), lane_(static_cast<std::size_t>(lane)) {}
+      : block(panel + static_cast<std::size_t>(b) * kBlockBytes), lane_(static_cast<std::size_t>(lane)) {}
   HWY_INLINE ByteVec codes(int group) const {
     return half_of(hn::LoadU(U8(), block + 32 + static_cast<std::size_t>(group / 2) * kVector + lane_ * 4), group);
   }
@@ -163,6 +173,7 @@ struct Iq4Nl : Q4_0 {
 // Those with scales of scales; the offsets are pack_panel's.
 template <std::size_t kBytes, std::size_t kScaleAt, std::size_t kLowAt>
 struct Super {
+  static constexpr std::size_t kBlockBytes = kBytes / 8;  // codes and scales taken together
   const std::uint8_t* super;
   HWY_INLINE Super(const std::uint8_t* panel, int b, int lane)
       : super(panel + static_cast<std::size_t>(b / 8) * kBytes),
@@ -251,6 +262,7 @@ HWY_INLINE void store(FloatVec v, float* out, int room) {
 template <typename Type, int kRows>
 HWY_NOINLINE void quantised_tile(const std::uint8_t* panel, int lane, const Activations& a, int first_row, float* out,
                                  std::size_t stride, int room) {
+  constexpr std::size_t kAhead = 4096;  // bytes; what follows a panel is the next one
   const I32 di;
   const F32 df;
   const auto inputs = static_cast<std::size_t>(a.inputs);
@@ -264,6 +276,7 @@ HWY_NOINLINE void quantised_tile(const std::uint8_t* panel, int lane, const Acti
   for (int r = 0; r < kRows; ++r) total[r] = hn::Zero(df);
   for (std::size_t b = 0; b < blocks; ++b) {
     const Type block(panel, static_cast<int>(b), lane);
+    fetch(panel + b * Type::kBlockBytes + kAhead, Type::kBlockBytes);
     constexpr int kGroupsOfScale = kGroups / Type::kScales;
     for (int part = 0; part < Type::kScales; ++part) {
       IntVec sum[kRows];
@@ -323,6 +336,7 @@ struct PlainBf16 {
 template <typename Type, int kRows, int kColumns>
 HWY_NOINLINE void float_tile(const PanelMatrix& matrix, int first_column, const Activations& a, int first_row,
                              float* out, std::size_t stride) {
+  constexpr std::size_t kAhead = 1024;  // bytes of each column
   const F32 df;
   const auto inputs = static_cast<std::size_t>(a.inputs);
   const float* values = a.values + static_cast<std::size_t>(first_row) * inputs;
@@ -338,7 +352,11 @@ HWY_NOINLINE void float_tile(const PanelMatrix& matrix, int first_column, const 
   }
   for (std::size_t k = 0; k < inputs; ++k) {
     FloatVec w[kColumns];
-    for (int c = 0; c < kColumns; ++c) w[c] = Type::load(weights[c] + k * kPanelOutputs * Type::kBytes);
+    for (int c = 0; c < kColumns; ++c) {
+      const std::uint8_t* at = weights[c] + k * kPanelOutputs * Type::kBytes;
+      fetch(at + kAhead, kLanes * Type::kBytes);
+      w[c] = Type::load(at);
+    }
     for (int r = 0; r < kRows; ++r) {
       const FloatVec x = hn::Set(df, values[static_cast<std::size_t>(r) * inputs + k]);
       for (int c = 0; c < kColumns; ++c) total[r][c] = hn::MulAdd(w[c], x, total[r][c]);
@@ -387,7 +405,7 @@ void multiply_columns(std::integer_sequence<int, kRows...> /*rows*/, const Panel
 template <typename Type>
 void multiply_floats(const PanelMatrix& matrix, int first, int count, const Activations& a, int rows, float* out,
                      std::size_t stride) {
-  constexpr int kLoneColumns = 8;
+  constexpr int kLoneColumns = 4;
   const std::make_integer_sequence<int, kMostFloatRows> all;
   const std::make_integer_sequence<int, 1> one;
   const int end = (first + count) * kColumnsOfPanel;
