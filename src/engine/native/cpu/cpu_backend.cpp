@@ -406,7 +406,7 @@ class CpuDevice final : public Device {
 }  // namespace
 
 std::string why_no_cpu_kernels(const WeightSource& source, NativeKvType kv) {
-  if (cpu_kernels() == nullptr) return "this CPU has no AVX2";
+  if (cpu_kernels() == nullptr) return "this CPU has neither AVX2 nor NEON";
   if (const int size = source.geometry().head_size; kv == NativeKvType::kQ8_0 && size % kKvBlock != 0) {
     return fmt::format("heads of {} elements are no multiple of the {} that share a scale in 8 bits", size, kKvBlock);
   }

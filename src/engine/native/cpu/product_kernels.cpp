@@ -88,6 +88,15 @@ HWY_INLINE IntVec add_products(IntVec sum, ByteVec codes, const std::int8_t* fou
   const __m256i low = _mm256_madd_epi16(_mm256_maddubs_epi16(_mm256_andnot_si256(high, codes.raw), bytes.raw), ones);
   const __m256i top = _mm256_madd_epi16(_mm256_maddubs_epi16(_mm256_and_si256(high, codes.raw), bytes.raw), ones);
   return IntVec{_mm256_add_epi32(sum.raw, _mm256_add_epi32(low, top))};
+#elif defined(__ARM_FEATURE_MATMUL_INT8)
+  return IntVec{vusdotq_s32(sum.raw, codes.raw, vreinterpretq_s8_s32(bytes.raw))};
+#elif defined(__ARM_FEATURE_DOTPROD)
+  const int8x16_t four_of_all = vreinterpretq_s8_s32(bytes.raw);
+  if constexpr (kSmall) return IntVec{vdotq_s32(sum.raw, vreinterpretq_s8_u8(codes.raw), four_of_all)};
+  // Only signed with signed: codes less 128, and 128 times the bytes.
+  const int8x16_t less = vreinterpretq_s8_u8(veorq_u8(codes.raw, vdupq_n_u8(0x80)));
+  const int32x4_t rest = vshlq_n_s32(vdotq_s32(vdupq_n_s32(0), vdupq_n_s8(1), four_of_all), 7);
+  return IntVec{vdotq_s32(vaddq_s32(sum.raw, rest), less, four_of_all)};
 #else
   const I32 d;
   const hn::RebindToUnsigned<I32> du;
