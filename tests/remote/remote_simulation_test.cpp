@@ -378,6 +378,18 @@ TEST(RemoteSimulation, ABranchThatFindsNoRoomIsNotGivenUpWhileTheServerWorks) {
   }
 }
 
+// A server that hangs when it has sent all of a branch: the room that the request takes there is needed by the others.
+TEST(RemoteSimulation, ARequestThatIsNeverEndedIsLeft) {
+  const WireModel model = make_model(7, {RemoteKind::kVllm});
+  SimulatedNetwork roomy(model, quiet(1));
+  const std::vector<std::string> expected = run(model, roomy, two_questions(7)).trees;
+  NetworkOptions crowded = quiet(1);
+  crowded.endpoints[0].room = 1;
+  crowded.endpoints[0].hangs_at_end = true;
+  SimulatedNetwork network(model, crowded);
+  EXPECT_EQ(run(model, network, two_questions(7)).trees, expected);
+}
+
 // A branch whose tokens nobody takes is read ahead so far and no further, and goes on from there when they are taken.
 TEST(RemoteSimulation, ABranchIsReadAheadOnlySoFar) {
   WireModel model = make_model(7, {RemoteKind::kVllm});

@@ -156,6 +156,7 @@ void SimulatedNetwork::deliver(CallId id) {
   std::optional<std::string> piece = call->answer->next();
   if (!piece) {
     if (!call->held.empty()) send(id, std::exchange(call->held, {}));
+    if (options_.endpoints[call->endpoint].hangs_at_end) return;
     if (close(id)) call->listener->done();
     return;
   }

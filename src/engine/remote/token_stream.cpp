@@ -12,6 +12,11 @@
 #include "engine/remote/answer_text.h"
 
 namespace dts::remote {
+namespace {
+
+constexpr double kEndSeconds = 1;  // that a server has to end a request of which all has come
+
+}  // namespace
 
 TokenStream::TokenStream(StreamContext& context, std::shared_ptr<SharedPrompt> question, std::vector<Token> prefix,
                          StreamSpec spec)
@@ -77,11 +82,20 @@ void TokenStream::close() {
 double TokenStream::pump() {
   constexpr double kNever = std::numeric_limits<double>::infinity();
   noticed_ = false;
-  if (over()) return kNever;
   const double now = context_.clock.now();
-  // Nothing more of use comes of this request, or too much of it at once. One that the server ends by itself is left
-  // to: its connection can then be used again.
+  if (ended_ && broken_) {  // it has given all that was asked for before that
+    broken_ = false;
+    close();
+  }
+  // Nothing more of use comes of this request, or too much of it at once.
   if (endpoint_ >= 0 && !broken_ && (missing_ > 0 || rests_)) close();
+  // All of it has come: the server is left to end it, so that its connection can be used again, but not for long.
+  if (endpoint_ >= 0 && !broken_ && (ended_ || answered())) {
+    const double until = heard_at_ + std::min(kEndSeconds, context_.options.stall_seconds);
+    if (now < until) return until;
+    close();
+  }
+  if (over()) return kNever;
   if (endpoint_ >= 0 && !broken_) {
     const double limit = any_token_ ? context_.options.stall_seconds : context_.options.first_token_seconds;
     const double deadline = heard_at_ + limit;
