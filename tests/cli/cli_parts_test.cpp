@@ -62,7 +62,7 @@ TEST(Skeleton, DrawsForksBelowTheirParent) {
   EXPECT_EQ(drawing(outline, 30, 10),
             "─────┬─────────┬─────────›\n"
             "     │         └────● 42\n"
-            "     ├────────────╳\n"
+            "     ├────────────╢\n"
             "     └──────›\n");
 }
 
@@ -75,7 +75,7 @@ TEST(Skeleton, LeavesOutWhatFindsNoRoom) {
                       {0, 4, 8, SegmentState::kFinished, 0}};
   const Skeleton skeleton = draw_skeleton(outline, 20, 2, glyphs(true));
   EXPECT_EQ(skeleton.hidden, 1);
-  EXPECT_EQ(drawing(outline, 20, 2).find("╳"), std::string::npos);
+  EXPECT_EQ(drawing(outline, 20, 2).find("╢"), std::string::npos);
 }
 
 TEST(Skeleton, StaysWithinItsRoom) {

@@ -89,10 +89,10 @@ prompt                                                    34
    ├─  62% so then case the add                            6                ● 398
    ├─  24% term. suppose 12 suppose not the n              9                ▲ 408 ★
    └─   7% so the be first                                 4   2.18   3.97  ◇ 3 ways at 15
-      ├─  46% first both times small … us times           15                ╳ exhausted
+      ├─  46% first both times small … us times           15                ╢ exhausted
       ├─  35% again                                        2                ■ 1/2
       └─  12% n we product so                              4   1.51   2.06  ◇ 3 ways at 19
-         ├─  65% small gives the us … we 408 add          11                ╳ exhausted
+         ├─  65% small gives the us … we 408 add          11                ╢ exhausted
          ├─  17% one carry sum other … which              10   2.36   3.94  ◇ 2 ways at 29
          │  ├─  62% n                                      1                ╌ cut
          │  └─  23% each                                   1                ╌ cut
@@ -120,10 +120,10 @@ prompt                                    34
    +-  62% so then case the add            6                o 398
    +-  24% term. suppose ~ the n           9                ^ 408 <<
    `-   7% so the be first                 4   2.18   3.97  @ 3 ways at 15
-      +-  46% first both times smal~      15                X exhausted
+      +-  46% first both times smal~      15                ] exhausted
       +-  35% again                        2                # 1/2
       `-  12% n we product so              4   1.51   2.06  @ 3 ways at 19
-         +-  65% small gives the us~      11                X exhausted
+         +-  65% small gives the us~      11                ] exhausted
          +-  17% one carry sum othe~      10   2.36   3.94  @ 2 ways at 29
          |  +-  62% n                      1                ~ cut
          |  `-  23% each                   1                ~ cut
