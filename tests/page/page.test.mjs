@@ -108,8 +108,8 @@ describe('a question', () => {
     const page = await openPage(browser, server.url);
     await ask(page);
     await ended(page);
-    assert.equal(JSON.parse(await savedBy(page, 'Save the tree as JSON')).format, 'dts-tree');
-    const svg = await savedBy(page, 'Save the drawing as SVG');
+    assert.equal(JSON.parse(await savedBy(page, 'Save JSON')).format, 'dts-tree');
+    const svg = await savedBy(page, 'Save SVG');
     const parsed = await page.evaluate((text) => {
       const root = new DOMParser().parseFromString(text, 'image/svg+xml').documentElement;
       return { name: root.nodeName, paths: root.querySelectorAll('path').length };

@@ -11,6 +11,9 @@ import { startServer as start } from '../serve/server.mjs';
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
+/** How long a test waits for what should come: long, for a machine that is busy with other things. */
+const kPatienceMs = 120000;
+
 const running = new Set();
 
 /** Those that tests have left, too. */
@@ -113,7 +116,7 @@ export async function openPage(browser, url, { expected = [], ...options } = {})
   page.on('request', (request) => {
     if (!request.url().startsWith(own) && !request.url().startsWith('blob:')) note(`asked ${request.url()}`);
   });
-  page.setDefaultTimeout(30000);
+  page.setDefaultTimeout(kPatienceMs);
   await page.goto(url);
   return Object.assign(page, {
     async finish() {
@@ -135,7 +138,7 @@ function downloads() {
 
 /** The text of the next file that is whole in the folder of downloads; it is taken away. */
 async function nextDownload() {
-  for await (const _ of watch(downloads(), { signal: AbortSignal.timeout(30000) })) {
+  for await (const _ of watch(downloads(), { signal: AbortSignal.timeout(kPatienceMs) })) {
     const names = readdirSync(downloads());
     const whole = names.find((name) => statSync(join(downloads(), name)).size > 0 && !name.endsWith('.part'));
     if (whole === undefined || names.some((name) => name.endsWith('.part'))) continue;
