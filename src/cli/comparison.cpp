@@ -172,9 +172,8 @@ std::string votes_of(const ComparedRun& run) {
 
 draw::AnswerColours colours_of(const Comparison& comparison) {
   const auto& runs = comparison.runs;
-  const auto found = std::find_if(runs.begin(), runs.end(), [](const ComparedRun& run) {
-    return run.document.options.method.name != "standard";
-  });
+  const auto found = std::find_if(
+      runs.begin(), runs.end(), [](const ComparedRun& run) { return run.document.options.method.name != "standard"; });
   const std::size_t main =
       comparison.colours_from.value_or(found == runs.end() ? 0 : static_cast<std::size_t>(found - runs.begin()));
   if (main >= runs.size()) return {};

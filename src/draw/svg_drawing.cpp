@@ -380,7 +380,7 @@ class Picture {
     body_ += fmt::format("<path class=\"rule\" d=\"M{:.1f} {:.1f}H{:.1f}\"/>\n", kMargin, y_, kWidth - kMargin);
     y_ += 24;
     text(kMargin, y_, "note ink",
-         "Decision tokens: position, entropy, varentropy, and the children with their probabilities");
+         "Decision tokens: position, entropy H, varentropy VE, and the children with their probabilities");
     const std::size_t shown = std::min(decided.size(), kMaxDecisions);
     const std::size_t columns = shown > 5 ? 2 : 1;
     const std::size_t rows = (shown + columns - 1) / columns;

@@ -89,10 +89,10 @@ describe('a question', () => {
   });
 
   it('is drawn where it can be pointed at', async () => {
-    const page = await openPage(browser, server.url);
+    const page = await openPage(browser, server.url, { reducedMotion: 'reduce' }); // rows are at their places at once
     await ask(page);
     await ended(page);
-    await page.waitForTimeout(800); // until rows have moved to their places
+    await finishedDrawn(page);
     const { width, height } = await page.locator('.canvas-box').boundingBox();
     const seen = new Set();
     for (let y = 40; y < height - 20; y += 8) {
@@ -563,10 +563,10 @@ describe('on a phone', () => {
   });
 
   it('a tap reads a branch', async () => {
-    const page = await openPage(browser, server.url, phone);
+    const page = await openPage(browser, server.url, { ...phone, reducedMotion: 'reduce' });
     await ask(page);
     await ended(page);
-    await page.waitForTimeout(800);
+    await finishedDrawn(page);
     const title = page.locator('.reader h3');
     const before = await title.textContent();
     const { height } = await page.locator('.canvas-box').boundingBox();
