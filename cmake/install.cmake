@@ -10,7 +10,7 @@ if(DTS_LLAMA_PREFIX)
 endif()
 
 # In the order in which they depend on each other: dts-config.cmake includes their files so.
-set(dts_components base text io json core answer tree_file draw question llama native)
+set(dts_components base text io json core answer tree_file draw question llama native local)
 if(DTS_CUDA)
   install(TARGETS dts_native_kernels EXPORT dts-native-targets)
 endif()

@@ -48,6 +48,9 @@ struct LlamaModelOptions {
   LlamaEngineOptions engine = {};           // of plan_engine(), but for what the request says
 };
 
+// Whether llama.cpp, as it is linked here, has a GPU to run on.
+bool llama_has_gpu();
+
 struct LlamaModelImpl;
 
 // Weights, vocabulary and chat template; read only, shared by any number of engines.

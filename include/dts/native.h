@@ -34,6 +34,9 @@ struct NativeModelOptions {
 // Why this machine has no device for it, in words: "this was built without CUDA". Empty: it has.
 std::string why_no_native_gpu();
 
+// Why this CPU has no fast kernels: "this CPU has no AVX2". Empty: it has.
+std::string why_no_native_cpu();
+
 // Why the fast CPU kernels cannot run that model here, in words: "they have none for q2_K weights". Empty: they can.
 std::string why_not_native_cpu(const std::string& path, NativeKvType kv = NativeKvType::kF16);
 

@@ -70,7 +70,8 @@ class Model:
     ) -> None:
         """Loads a GGUF file; of a split model its first part.
 
-        engine: "auto", "llama", "native" (a GPU) or "native-cpu" (slow: what the GPU is checked with).
+        engine: "auto" (what suits the model and this machine), "llama", "native", "native-cpu" or "native-oracle" (slow:
+            what the others are checked with).
         gpu_layers: how many layers go to the GPU; -1: all that fit.
         threads: 0: one for each core.
         kv_type: "f16" or "q8_0"; kv_layout: "streams" or "unified".

@@ -10,8 +10,7 @@
 
 #include "bindings.h"
 #include "dts/error.h"
-#include "dts/llama.h"
-#include "dts/native.h"
+#include "dts/local_model.h"
 #include "host/model_host.h"
 
 namespace dts::python {
@@ -35,8 +34,6 @@ Value choice(const char* name, const std::string& word, std::initializer_list<st
   throw out_of_range(name, word, "one of " + known);
 }
 
-enum class EngineWord { kAuto, kLlama, kNative, kNativeCpu };
-
 struct LoadOptions {
   std::string path;
   std::string engine;
@@ -47,11 +44,12 @@ struct LoadOptions {
 };
 
 std::shared_ptr<const Model> load_file(const LoadOptions& given, const std::function<bool(float)>& on_load) {
-  const auto word = choice<EngineWord>("engine", given.engine,
-                                       {{"auto", EngineWord::kAuto},
-                                        {"llama", EngineWord::kLlama},
-                                        {"native", EngineWord::kNative},
-                                        {"native-cpu", EngineWord::kNativeCpu}});
+  const auto word = choice<LocalEngine>("engine", given.engine,
+                                        {{"auto", LocalEngine::kAuto},
+                                         {"llama", LocalEngine::kLlama},
+                                         {"native", LocalEngine::kNative},
+                                         {"native-cpu", LocalEngine::kNativeCpu},
+                                         {"native-oracle", LocalEngine::kNativeOracle}});
   if (given.threads < 0) throw out_of_range("threads", std::to_string(given.threads), "at least 0");
   LlamaModelOptions options;
   options.path = given.path;
@@ -61,12 +59,8 @@ std::shared_ptr<const Model> load_file(const LoadOptions& given, const std::func
   options.engine.kv_type = choice<KvType>("kv_type", given.kv_type, {{"f16", KvType::kF16}, {"q8_0", KvType::kQ8_0}});
   options.engine.kv_layout = choice<KvLayout>("kv_layout", given.kv_layout,
                                               {{"streams", KvLayout::kStreams}, {"unified", KvLayout::kUnified}});
-  // As `dts run` chooses: a search's only row goes alone, as fast as it can.
-  const bool native = word == EngineWord::kNative || word == EngineWord::kNativeCpu ||
-                      (word == EngineWord::kAuto && why_no_native_gpu().empty() && why_not_native(given.path).empty());
-  if (!native) return std::make_shared<LlamaModel>(options);
-  const auto device = word == EngineWord::kNativeCpu ? NativeDevice::kOracle : NativeDevice::kCuda;
-  return std::make_shared<NativeModel>(NativeModelOptions{.path = given.path, .device = device, .on_load = on_load});
+  const LocalChoice choice = choose_local_engine({.engine = word, .model = options});
+  return open_local_model(options, choice.engine);
 }
 
 // A host that can be let go of with the GIL held: its thread may be waiting for that very lock.

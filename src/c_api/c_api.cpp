@@ -9,7 +9,7 @@
 #include "dts/draw.h"
 #include "dts/dts_c.h"
 #include "dts/error.h"
-#include "dts/llama.h"
+#include "dts/local_model.h"
 #include "dts/version.h"
 #include "host/model_host.h"
 
@@ -45,6 +45,10 @@ struct dts_c_result {
 namespace {
 
 using dts::host::HostEvent;
+
+std::shared_ptr<const dts::Model> open(const dts::LlamaModelOptions& wanted) {
+  return dts::open_local_model(wanted, dts::choose_local_engine({.model = wanted}).engine);
+}
 
 // For when there is no memory to say so. Never freed.
 dts_c_error& out_of_memory() {
@@ -148,7 +152,7 @@ dts_c_error* dts_c_model_load(const char* path, const dts_c_model_options* optio
     if (given.parallel_branches != 0) host.parallel_branches = given.parallel_branches;
     host.context_length = given.context_length;
     auto made = std::make_unique<dts_c_model>();
-    made->host = std::make_unique<dts::host::ModelHost>(std::make_shared<dts::LlamaModel>(wanted), host);
+    made->host = std::make_unique<dts::host::ModelHost>(open(wanted), host);
     made->name = made->host->model().info().name;
     *out = made.release();
   });

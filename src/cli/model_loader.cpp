@@ -8,12 +8,12 @@
 #include <string_view>
 #include <utility>
 
-#include "cli/engine_choice.h"
 #include "cli/hub_model.h"
 #include "cli/output.h"
+#include "cli/spelling.h"
 #include "dts/error.h"
 #include "dts/llama.h"
-#include "dts/native.h"
+#include "dts/local_model.h"
 #include "dts/remote.h"
 
 namespace dts::cli {
@@ -74,6 +74,21 @@ void allow_connections() {
   setrlimit(RLIMIT_NOFILE, &files);
 }
 
+LocalEngine local_engine(EngineChoice choice) {
+  switch (choice) {
+    case EngineChoice::kLlama:
+      return LocalEngine::kLlama;
+    case EngineChoice::kNative:
+      return LocalEngine::kNative;
+    case EngineChoice::kNativeCpu:
+      return LocalEngine::kNativeCpu;
+    case EngineChoice::kNativeOracle:
+      return LocalEngine::kNativeOracle;
+    default:
+      return LocalEngine::kAuto;
+  }
+}
+
 std::unique_ptr<LoadedModel> connect(const ModelFlags& flags) {
   RemoteModelOptions options = remote_model_options(flags);
   allow_connections();
@@ -111,22 +126,9 @@ std::unique_ptr<LoadedModel> load_model(const ModelFlags& flags, const LoadingHo
     return !stopped;
   };
   try {
-    const EngineTaken taken = choose_engine(flags, file.path);
-    if (!taken.why.empty() && !hooks.quiet) print_note(taken.why);
-    std::unique_ptr<Model> model;
-    if (taken.engine == EngineChoice::kLlama) {
-      model = std::make_unique<LlamaModel>(options);
-    } else {
-      const auto device = taken.engine == EngineChoice::kNative      ? NativeDevice::kCuda
-                          : taken.engine == EngineChoice::kNativeCpu ? NativeDevice::kCpu
-                                                                     : NativeDevice::kOracle;
-      model = std::make_unique<NativeModel>(
-          NativeModelOptions{.path = file.path,
-                             .device = device,
-                             .kv_type = flags.kv_type == KvType::kQ8_0 ? NativeKvType::kQ8_0 : NativeKvType::kF16,
-                             .threads = flags.threads,
-                             .on_load = options.on_load});
-    }
+    const LocalChoice choice = choose_local_engine({.engine = local_engine(flags.choice), .model = options});
+    if (!choice.note.empty() && !hooks.quiet) print_note(Error(choice.note).spelled(flag_of));
+    std::unique_ptr<Model> model = open_local_model(options, choice.engine);
     return std::make_unique<LoadedModel>(std::move(file), std::move(model));
   } catch (const Error&) {
     if (file.temporary) ModelFileGuard(std::move(file));  // removes it

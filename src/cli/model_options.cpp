@@ -91,19 +91,20 @@ void add_model_options(CLI::App& app, ModelFlags& flags) {
     // Its values are among the arguments by now (standing_settings.h).
     if (text.empty()) throw usage_error("--profile is '': it must be a file");
   });
-  add_choice<EngineChoice>(app, "--engine", flags.choice,
-                           {{"auto", EngineChoice::kAuto},
-                            {"llama", EngineChoice::kLlama},
-                            {"native", EngineChoice::kNative},
-                            {"native-cpu", EngineChoice::kNativeCpu},
-                            {"native-oracle", EngineChoice::kNativeOracle},
-                            {"vllm", EngineChoice::kVllm},
-                            {"sglang", EngineChoice::kSglang},
-                            {"llama-server", EngineChoice::kLlamaServer},
-                            {"openai", EngineChoice::kOpenai}},
-                           "what decodes: in this process (default auto: native where there is a GPU and it knows the "
-                           "model, else llama.cpp; native-cpu is the native one on the CPU, native-oracle is slow, to "
-                           "check with), or servers at --url");
+  add_choice<EngineChoice>(
+      app, "--engine", flags.choice,
+      {{"auto", EngineChoice::kAuto},
+       {"llama", EngineChoice::kLlama},
+       {"native", EngineChoice::kNative},
+       {"native-cpu", EngineChoice::kNativeCpu},
+       {"native-oracle", EngineChoice::kNativeOracle},
+       {"vllm", EngineChoice::kVllm},
+       {"sglang", EngineChoice::kSglang},
+       {"llama-server", EngineChoice::kLlamaServer},
+       {"openai", EngineChoice::kOpenai}},
+      "what decodes: in this process (default auto: our own, native, on the GPU or the CPU where it "
+      "knows the model, else llama.cpp; native-cpu keeps it off the GPU, native-oracle is slow, to "
+      "check with), or servers at --url");
   add_remote_options(app, flags.remote);
   app.option_defaults()->group("Model");
   add_value(

@@ -11,7 +11,7 @@ namespace dts::cli {
 
 // What decodes: in this process, or servers of that kind.
 enum class EngineChoice {
-  kAuto,  // native where there is a GPU and it knows the model, else llama.cpp
+  kAuto,  // by dts/local_model.h
   kLlama,
   kNative,        // on the GPU if there is one, else on the CPU
   kNativeCpu,     // on the CPU, whether there is a GPU or not

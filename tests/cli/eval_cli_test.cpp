@@ -247,6 +247,10 @@ TEST_F(EvalCliTest, OtherSettingsAreRefusedByName) {
 // How the model is computed decides the last bits of logits, and with them tokens.
 TEST_F(EvalCliTest, AnotherWayOfComputingIsRefusedByName) {
   const std::string results = file("results.db");
+  const auto eval_arguments = [&](const std::string& to, Arguments more = {}) {
+    more.insert(more.end(), {"--engine", "llama"});
+    return EvalCliTest::eval_arguments(to, more);
+  };
   ASSERT_EQ(run_cli(eval_arguments(results)).exit_code, 0);
   expect_refused(run_cli(eval_arguments(results, {"--kv", "unified"})), 2,
                  {"kv is \"streams\" there and \"unified\" now"});
@@ -261,6 +265,12 @@ TEST_F(EvalCliTest, AnotherWayOfComputingIsRefusedByName) {
                  {"context_length is absent there and " + tight + " now"});
   EXPECT_EQ(run_cli(eval_arguments(results, {"--ctx-size", "200"})).exit_code, 0) << "no trajectory is shorter for it";
   EXPECT_EQ(run_cli(eval_arguments(results, {"--parallel", "7", "--batch-invariant", "on"})).exit_code, 0);
+}
+
+// On which nothing depends in the engine of our own.
+TEST_F(EvalCliTest, AnotherNumberOfThreadsGoesOn) {
+  ASSERT_EQ(run_cli(eval_arguments(file("results.db"))).exit_code, 0);
+  EXPECT_EQ(run_cli(eval_arguments(file("results.db"), {"-t", "2"})).exit_code, 0);
 }
 
 TEST_F(EvalCliTest, BranchesInFlightChangeNoToken) {
@@ -285,6 +295,8 @@ TEST_F(EvalCliTest, LittleMemoryNarrowsTheRunAndNotTheBudget) {
   const std::int64_t tokens = available_memory() / kBytesPerToken;
   const auto run = [&](std::int64_t budget, const Arguments& more) {
     Arguments all = {"eval",
+                     "--engine",
+                     "llama",
                      "-m",
                      file("model.gguf"),
                      "--dataset",

@@ -121,7 +121,7 @@ class ModelTest(unittest.TestCase):
             ({"seed": True}, "seed"),
             ({"method": "dts"}, "method is 'dts': it must be one of standard"),
             ({"stop": [""]}, "stop is ''"),
-            ({"max_branches": 1000}, "can keep"),
+            ({"max_branches": 5000}, "can keep"),
         ]
         for given, expected in cases:
             with self.subTest(given), self.assertRaises(dts.UsageError) as raised:

@@ -100,8 +100,8 @@ test('openai: a loop of an agent, until it answers', async () => {
 });
 
 test('a call that runs out of tokens is a call with the arguments so far', async () => {
-  const long = { type: 'function', function: { name: 'note', parameters: { type: 'object', properties: { text: { type: 'string', minLength: 500 } }, required: ['text'], additionalProperties: false } } };
-  const request = { model, messages, tools: [long], tool_choice: 'required', seed: 1, max_tokens: 200 };
+  const long = { type: 'function', function: { name: 'note', parameters: { type: 'object', properties: { text: { type: 'string', minLength: 2000 } }, required: ['text'], additionalProperties: false } } };
+  const request = { model, messages, tools: [long], tool_choice: 'required', seed: 1, max_tokens: 500 };
   const reply = await openai.chat.completions.create(request);
   const { message, finish_reason } = reply.choices[0];
   assert.equal(finish_reason, 'length');
@@ -124,7 +124,7 @@ test('a call that runs out of tokens is a call with the arguments so far', async
   assert.equal(cut.choices[0].message.tool_calls, undefined, 'it was still thinking');
 
   const { function: note } = long;
-  const response = await openai.responses.create({ model, input: question, tools: [{ type: 'function', ...note }], tool_choice: 'required', max_output_tokens: 200 });
+  const response = await openai.responses.create({ model, input: question, tools: [{ type: 'function', ...note }], tool_choice: 'required', max_output_tokens: 500 });
   assert.equal(response.status, 'incomplete');
   assert.equal(response.incomplete_details.reason, 'max_output_tokens');
   assert.equal(response.output.find((item) => item.type === 'function_call').status, 'incomplete');

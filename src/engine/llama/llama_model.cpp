@@ -23,14 +23,6 @@
 namespace dts {
 namespace {
 
-bool has_gpu() {
-  for (std::size_t i = 0; i < ggml_backend_dev_count(); ++i) {
-    const auto type = ggml_backend_dev_type(ggml_backend_dev_get(i));
-    if (type == GGML_BACKEND_DEVICE_TYPE_GPU || type == GGML_BACKEND_DEVICE_TYPE_IGPU) return true;
-  }
-  return false;
-}
-
 // The engine forks branches by copying KV cells; models that keep anything else cannot be forked that way.
 void check_kind(const llama_model* model, const LlamaModelImpl& impl) {
   const char* why = nullptr;
@@ -139,6 +131,15 @@ std::vector<std::pair<std::string, std::string>> engine_settings(const LlamaMode
 
 }  // namespace
 
+bool llama_has_gpu() {
+  initialise_llama();
+  for (std::size_t i = 0; i < ggml_backend_dev_count(); ++i) {
+    const auto type = ggml_backend_dev_type(ggml_backend_dev_get(i));
+    if (type == GGML_BACKEND_DEVICE_TYPE_GPU || type == GGML_BACKEND_DEVICE_TYPE_IGPU) return true;
+  }
+  return false;
+}
+
 LlamaModel::LlamaModel(const LlamaModelOptions& options) : impl_(std::make_unique<LlamaModelImpl>()) {
   initialise_llama();
   impl_->path = options.path;
@@ -147,7 +148,7 @@ LlamaModel::LlamaModel(const LlamaModelOptions& options) : impl_(std::make_uniqu
   llama_model_params params = llama_model_default_params();
   std::array<ggml_backend_dev_t, 1> no_devices = {nullptr};
   params.vocab_only = options.vocabulary_only;
-  const bool use_gpu = options.gpu_layers != 0 && !options.vocabulary_only && has_gpu();
+  const bool use_gpu = options.gpu_layers != 0 && !options.vocabulary_only && llama_has_gpu();
   params.n_gpu_layers = use_gpu ? options.gpu_layers : 0;
   if (!use_gpu) params.devices = no_devices.data();  // else a GPU would still be used for large batches
   struct Progress {

@@ -25,6 +25,8 @@ struct NativeModelImpl {
 
 std::string why_no_native_gpu() { return native::why_no_cuda_device(); }
 
+std::string why_no_native_cpu() { return native::why_no_cpu_kernels(); }
+
 std::string why_not_native(const std::string& path) {
   std::string why;
   native::open_gguf_weights(path, why);
@@ -34,7 +36,7 @@ std::string why_not_native(const std::string& path) {
 std::string why_not_native_cpu(const std::string& path, NativeKvType kv) {
   std::string why;
   const auto weights = native::open_gguf_weights(path, why);
-  return weights ? native::why_no_cpu_kernels(*weights, kv) : why;
+  return weights ? native::why_not_on_cpu(*weights, kv) : why;
 }
 
 namespace {

@@ -379,9 +379,8 @@ class CpuDevice final : public Device {
       : weights_(source, threads > 0 ? threads : usable_cores(), progress),
         threads_(threads > 0 ? threads : worthwhile_threads(source.geometry())) {}
 
-  std::string name() const override {
-    return fmt::format("CPU ({}, {} thread{})", cpu_kernels()->name, threads_, threads_ == 1 ? "" : "s");
-  }
+  // Without the number of threads, on which nothing depends: an evaluation may go on with another.
+  std::string name() const override { return fmt::format("CPU ({})", cpu_kernels()->name); }
   std::int64_t weight_bytes() const override { return weights_.bytes(); }
   std::int64_t available_bytes() const override { return available_memory(); }
   std::int64_t page_bytes(NativeKvType kv) const override { return KvPages::page_bytes(weights_.geometry(), kv); }
@@ -405,8 +404,9 @@ class CpuDevice final : public Device {
 
 }  // namespace
 
-std::string why_no_cpu_kernels(const WeightSource& source, NativeKvType kv) {
-  if (cpu_kernels() == nullptr) return "this CPU has no AVX2";
+std::string why_no_cpu_kernels() { return cpu_kernels() == nullptr ? "this CPU has no AVX2" : ""; }
+
+std::string why_not_on_cpu(const WeightSource& source, NativeKvType kv) {
   if (const int size = source.geometry().head_size; kv == NativeKvType::kQ8_0 && size % kKvBlock != 0) {
     return fmt::format("heads of {} elements are no multiple of the {} that share a scale in 8 bits", size, kKvBlock);
   }
@@ -422,7 +422,8 @@ int worthwhile_threads(const Geometry& geometry) {
 
 std::unique_ptr<Device> make_cpu_device(const WeightSource& source, int threads,
                                         const std::function<bool(float)>& progress) {
-  if (const std::string why = why_no_cpu_kernels(source, NativeKvType::kF16); !why.empty()) throw Error(why);
+  if (const std::string why = why_no_cpu_kernels(); !why.empty()) throw Error(why);
+  if (const std::string why = why_not_on_cpu(source, NativeKvType::kF16); !why.empty()) throw Error(why);
   return std::make_unique<CpuDevice>(source, threads, progress);
 }
 

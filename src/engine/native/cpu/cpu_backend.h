@@ -10,8 +10,11 @@
 
 namespace dts::native {
 
-// Why the CPU's kernels cannot run this model here with such KV, in words. Empty: they can.
-std::string why_no_cpu_kernels(const WeightSource& source, NativeKvType kv);
+// Why there are no kernels for this CPU, in words. Empty: there are.
+std::string why_no_cpu_kernels();
+
+// Why the kernels cannot run this model with such KV, in words. Empty: they can.
+std::string why_not_on_cpu(const WeightSource& source, NativeKvType kv);
 
 // Threads that a model of that geometry is worth, at most one a core.
 int worthwhile_threads(const Geometry& geometry);
