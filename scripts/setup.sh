@@ -12,6 +12,10 @@ need_command() {  # need_command COMMAND PACKAGE...: a command may come from els
   shift
   packages="$packages $*"
 }
+wishes=''
+wish_command() {  # wish_command COMMAND PACKAGE: its tests are skipped where it cannot be had
+  command -v "$1" >/dev/null 2>&1 || wishes="$wishes $2"
+}
 need_package() {
   for package in "$@"; do
     status=$(dpkg-query -W -f '${db:Status-Status}' "$package" 2>/dev/null || true)
@@ -39,12 +43,14 @@ case "${1:-build}" in
   test)
     need_command clang-format clang-format
     need_command chromium chromium
+    wish_command firefox-esr firefox-esr
     need_package mypy python3-numpy python3-pandas ;;
   lint) need_command clang-tidy clang-tidy ;;
   ci)
     need_command clang-format clang-format
     need_command clang-tidy clang-tidy
     need_command chromium chromium
+    wish_command firefox-esr firefox-esr
     need_command clang++ clang
     need_package mypy python3-numpy python3-pandas
     # The runtimes came with clang until Debian 12.
@@ -52,7 +58,7 @@ case "${1:-build}" in
   *) echo "setup: '$1' should be build, test, lint or ci" >&2; exit 2 ;;
 esac
 
-[ -n "$packages" ] || exit 0
+[ -n "$packages$wishes" ] || exit 0
 install="apt-get install -y --no-install-recommends$packages"
 
 if [ "$(id -u)" = 0 ]; then
@@ -60,11 +66,12 @@ if [ "$(id -u)" = 0 ]; then
 elif command -v sudo >/dev/null 2>&1 && { sudo -n true 2>/dev/null || [ -t 0 ]; }; then
   as_root='sudo env'
 else
+  [ -n "$packages" ] || exit 0  # only wishes
   echo "setup: packages are missing, and there is neither root nor sudo to install them. As root:" >&2
   echo "  apt-get update && $install" >&2
   exit 1
 fi
-echo "setup: installing Debian packages:$packages"
+echo "setup: installing Debian packages:$packages$wishes"
 # Lock::Timeout: a machine that has just started may be updating itself.
 apt_get="$as_root DEBIAN_FRONTEND=noninteractive apt-get -qq -o DPkg::Lock::Timeout=300 -o Acquire::Retries=3"
 log=$(mktemp)
@@ -76,4 +83,8 @@ if ! { $apt_get update; $apt_get install -y --no-install-recommends $packages; }
   cat "$log" >&2
   echo "setup: apt-get failed; its words are above. By hand: apt-get update && $install" >&2
   exit 1
+fi
+# shellcheck disable=SC2086
+if [ -n "$wishes" ] && ! $apt_get install -y --no-install-recommends $wishes >"$log" 2>&1 </dev/null; then
+  echo "setup: going on without$wishes, which could not be installed: $(tail -n 1 "$log")" >&2
 fi

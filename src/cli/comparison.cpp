@@ -171,17 +171,15 @@ std::string votes_of(const ComparedRun& run) {
 }
 
 draw::AnswerColours colours_of(const Comparison& comparison) {
-  draw::AnswerColours colours;
-  if (comparison.colours_from) {
-    colours = draw::AnswerColours(comparison.runs[*comparison.colours_from].document.outcome.finished);
-  }
-  for (const ComparedRun& run : comparison.runs) {  // as the runs spell it
-    for (const FinishedTrace& trace : run.document.outcome.finished) {
-      if (!comparison.expected.empty() && equivalent(trace.answer, comparison.expected)) colours.of(trace.answer);
-    }
-  }
-  for (const ComparedRun& run : comparison.runs) {
-    for (const FinishedTrace& trace : run.document.outcome.finished) colours.of(trace.answer);
+  const auto& runs = comparison.runs;
+  const auto found = std::find_if(
+      runs.begin(), runs.end(), [](const ComparedRun& run) { return run.document.options.method.name != "standard"; });
+  const std::size_t main =
+      comparison.colours_from.value_or(found == runs.end() ? 0 : static_cast<std::size_t>(found - runs.begin()));
+  if (main >= runs.size()) return {};
+  draw::AnswerColours colours(runs[main].document.outcome.finished);
+  for (const ComparedRun& run : runs) {
+    for (const FinishedTrace& trace : run.document.outcome.finished) colours.beside(trace.answer);
   }
   return colours;
 }

@@ -27,7 +27,8 @@ struct Comparison {
   std::string expected;           // the right answer; empty: not known
   std::vector<ComparedRun> runs;  // all seeds of a method one after another
   bool complete = true;           // false: interrupted, some runs are missing
-  // The run whose answers take their colours first, as they did in a picture of it alone; none: the right answer does.
+  // The run whose answers have the colours that they have in a picture of it alone; none: the first that is not plain
+  // decoding, as on the page.
   std::optional<std::size_t> colours_from = std::nullopt;
 
   bool several_seeds() const;
@@ -40,7 +41,7 @@ std::optional<bool> is_right(const Comparison& comparison, const ComparedRun& ru
 // "8 of 9": trajectories that gave the answer, of those that finished.
 std::string votes_of(const ComparedRun& run);
 
-// One colour an answer over all runs: the right answer first, where it is known.
+// One colour an answer over all runs: those of one run as in its own picture, others beside them.
 draw::AnswerColours colours_of(const Comparison& comparison);
 
 // A line for each method, and what it comes to in a sentence. For a terminal, or for a file at its width of 100.

@@ -44,8 +44,9 @@ std::string tip_of(SegmentState state, const Glyphs& glyphs) {
     case SegmentState::kFinished:
       return std::string(glyphs.finished);
     case SegmentState::kExhausted:
-    case SegmentState::kRetired:
       return std::string(glyphs.exhausted);
+    case SegmentState::kRetired:
+      return std::string(glyphs.retired);
     case SegmentState::kCut:
       return std::string(glyphs.cut);
     case SegmentState::kSplit:

@@ -137,7 +137,9 @@ std::vector<std::string> setting_labels(const TreeDocument& document) {
     labels.push_back(fmt::format("K {}", method.branch.k));
     labels.push_back(fmt::format("cap {}", method.branch.max_branches));
   }
-  if (method.stop.finished != StopRule::kAll) labels.push_back(fmt::format("B {}", method.stop.finished));
+  if (method.stop.finished != StopRule::kAll && method.stop.finished > 1) {
+    labels.push_back(fmt::format("votes {}", method.stop.finished));
+  }
   if (method.branch.enabled) {
     labels.push_back(criterion_label(method.branch));
   }

@@ -212,8 +212,8 @@ class Picture {
     const auto other = std::find_if(outcome.finished.begin(), outcome.finished.end(),
                                     [this](const FinishedTrace& trace) { return !votes_for_winner(trace.leaf); });
     if (other != outcome.finished.end()) finished(other->answer, "with another (a colour and a mark for each)");
-    if (facts_.exhausted > 0) item("exhausted", line(kCross), "exhausted its tokens");
-    if (facts_.retired > 0) item("retired", line(kCross), "given up: low confidence");
+    if (facts_.exhausted > 0) item("exhausted", line(kWall), "exhausted its tokens");
+    if (facts_.retired > 0) item("retired", line(kFall), "given up: low confidence");
     if (facts_.cut > 0) item("cut", line(kBar), "cut when the search stopped");
     if (facts_.live > 0) item("live", line(kDot), "still growing");
     if (document_.tree.decisions() > 0) {
@@ -337,7 +337,8 @@ class Picture {
       mark = fmt::format("<g transform=\"translate(16)\">{}</g>", answer_mark_svg(colour_of(id)));
     }
     if (state == SegmentState::kLive) mark = kDot;
-    if (state == SegmentState::kExhausted || state == SegmentState::kRetired) mark = kCross;
+    if (state == SegmentState::kExhausted) mark = kWall;
+    if (state == SegmentState::kRetired) mark = kFall;
     body_ += fmt::format("<g class=\"end {}{}\" data-id=\"{}\"><g transform=\"translate({:.1f} {:.1f})\">{}</g>",
                          state_label(state), class_of_answer(id), id, x - 16, y, mark);
     const double room = kWidth - 10 - (x + 11);
@@ -379,7 +380,7 @@ class Picture {
     body_ += fmt::format("<path class=\"rule\" d=\"M{:.1f} {:.1f}H{:.1f}\"/>\n", kMargin, y_, kWidth - kMargin);
     y_ += 24;
     text(kMargin, y_, "note ink",
-         "Decision tokens: position, entropy, varentropy, and the children with their probabilities");
+         "Decision tokens: position, entropy H, varentropy VE, and the children with their probabilities");
     const std::size_t shown = std::min(decided.size(), kMaxDecisions);
     const std::size_t columns = shown > 5 ? 2 : 1;
     const std::size_t rows = (shown + columns - 1) / columns;
@@ -424,8 +425,10 @@ class Picture {
 
   // Ends of trajectories, around (16, 0).
   static constexpr std::string_view kDot = "<circle class=\"dot\" cx=\"16\" r=\"4.5\"/>";
-  static constexpr std::string_view kCross = "<path class=\"cross\" d=\"M12.5 -3.5l7 7m0 -7l-7 7\"/>";
-  static constexpr std::string_view kBar = "<path class=\"cross\" d=\"M17 -4.5v9\"/>";
+  // None of them is like the sign of a wrong answer.
+  static constexpr std::string_view kWall = "<path class=\"tip\" d=\"M16.5 -4.5v9m4 -9v9\"/>";
+  static constexpr std::string_view kFall = "<path class=\"tip\" d=\"M17 -4.5v9m-3.2 -3.2l3.2 3.2l3.2 -3.2\"/>";
+  static constexpr std::string_view kBar = "<path class=\"tip\" d=\"M17 -4.5v9\"/>";
 
   const TreeDocument& document_;
   const Facts& facts_;

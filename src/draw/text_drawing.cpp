@@ -227,7 +227,7 @@ class TextDrawing {
         break;
       case SegmentState::kExhausted:
       case SegmentState::kRetired:
-        add(glyphs_.exhausted, Style::kDim);
+        add(state == SegmentState::kExhausted ? glyphs_.exhausted : glyphs_.retired, Style::kDim);
         add(" " + label, Style::kDim);
         break;
       default:

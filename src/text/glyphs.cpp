@@ -3,8 +3,8 @@
 namespace dts::text {
 namespace {
 
-constexpr Glyphs kUnicode = {"─", "│", "┬", "├", "└", "◇", "›", "○", "╳", "╌", "★", "█", "░", "·", "→", true};
-constexpr Glyphs kAscii = {"-", "|", "+", "+", "`", "@", ">", ".", "X", "~", "<<", "#", ".", "|", "->", false};
+constexpr Glyphs kUnicode = {"─", "│", "┬", "├", "└", "◇", "›", "○", "╢", "↓", "╌", "★", "█", "░", "·", "→", true};
+constexpr Glyphs kAscii = {"-", "|", "+", "+", "`", "@", ">", ".", "]", "!", "~", "<<", "#", ".", "|", "->", false};
 
 }  // namespace
 

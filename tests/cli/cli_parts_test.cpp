@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <random>
+#include <utility>
 
+#include "cli/comparison.h"
 #include "cli/frame.h"
 #include "cli/run_report.h"
 #include "cli/skeleton.h"
@@ -62,7 +64,7 @@ TEST(Skeleton, DrawsForksBelowTheirParent) {
   EXPECT_EQ(drawing(outline, 30, 10),
             "─────┬─────────┬─────────›\n"
             "     │         └────● 42\n"
-            "     ├────────────╳\n"
+            "     ├────────────╢\n"
             "     └──────›\n");
 }
 
@@ -75,7 +77,7 @@ TEST(Skeleton, LeavesOutWhatFindsNoRoom) {
                       {0, 4, 8, SegmentState::kFinished, 0}};
   const Skeleton skeleton = draw_skeleton(outline, 20, 2, glyphs(true));
   EXPECT_EQ(skeleton.hidden, 1);
-  EXPECT_EQ(drawing(outline, 20, 2).find("╳"), std::string::npos);
+  EXPECT_EQ(drawing(outline, 20, 2).find("╢"), std::string::npos);
 }
 
 TEST(Skeleton, StaysWithinItsRoom) {
@@ -274,4 +276,25 @@ TEST(Text, WritesNumbersForPeople) {
 }
 
 }  // namespace
+// The tree looks as it does alone; what stands beside it takes the colours that are left, from the other end.
+TEST(Comparison, ColoursATreeAsItsOwnPictureDoes) {
+  const auto run = [](const char* method, std::vector<std::string> answers) {
+    ComparedRun made;
+    made.label = method;
+    made.document.options.method.name = method;
+    for (std::string& answer : answers) {
+      made.document.outcome.finished.emplace_back();
+      made.document.outcome.finished.back().answer = std::move(answer);
+    }
+    return made;
+  };
+  Comparison comparison;
+  comparison.expected = "142";
+  comparison.runs = {run("standard", {"34"}), run("dts-stable", {"152", "142", "152"})};
+  draw::AnswerColours colours = colours_of(comparison);
+  draw::AnswerColours alone(comparison.runs[1].document.outcome.finished);
+  for (const char* answer : {"152", "142"}) EXPECT_EQ(colours.of(answer).name, alone.of(answer).name);
+  EXPECT_EQ(colours.of("34").name, draw::kAnswerColours.back().name);
+}
+
 }  // namespace dts::cli

@@ -79,7 +79,7 @@ std::vector<std::pair<std::string, TreeDocument>> documents() {
 TEST(DrawText, Golden) {
   EXPECT_EQ(draw_text(test::small_tree()),
             R"(What is 12 × 34? Please reason step by step, and put your final answer within \boxed{}.
-synthetic 1.5B q8_0 · dts-stable · K 3 · cap 5 · B 4 · VE ≥ 1.5, H ≤ 2.5 · T 0.6 · seed 782
+synthetic 1.5B q8_0 · dts-stable · K 3 · cap 5 · votes 4 · VE ≥ 1.5, H ≤ 2.5 · T 0.6 · seed 782
 8 trajectories · 4 finished · 2 exhausted · 2 cut · 4 decisions
 85 unique of 204 tokens (2.40× shared)
 
@@ -89,10 +89,10 @@ prompt                                                    34
    ├─  62% so then case the add                            6                ● 398
    ├─  24% term. suppose 12 suppose not the n              9                ▲ 408 ★
    └─   7% so the be first                                 4   2.18   3.97  ◇ 3 ways at 15
-      ├─  46% first both times small … us times           15                ╳ exhausted
+      ├─  46% first both times small … us times           15                ╢ exhausted
       ├─  35% again                                        2                ■ 1/2
       └─  12% n we product so                              4   1.51   2.06  ◇ 3 ways at 19
-         ├─  65% small gives the us … we 408 add          11                ╳ exhausted
+         ├─  65% small gives the us … we 408 add          11                ╢ exhausted
          ├─  17% one carry sum other … which              10   2.36   3.94  ◇ 2 ways at 29
          │  ├─  62% n                                      1                ╌ cut
          │  └─  23% each                                   1                ╌ cut
@@ -109,7 +109,7 @@ votes   ▲ 408  ██ 2
 TEST(DrawText, GoldenInAscii) {
   EXPECT_EQ(draw_text(test::small_tree(), {.width = 80, .unicode = false}),
             R"(What is 12 x 34? Please reason step by step, and put your final answer within \~
-synthetic 1.5B q8_0 | dts-stable | K 3 | cap 5 | B 4 | VE >= 1.5, H <= 2.5
+synthetic 1.5B q8_0 | dts-stable | K 3 | cap 5 | votes 4 | VE >= 1.5, H <= 2.5
 T 0.6 | seed 782
 8 trajectories | 4 finished | 2 exhausted | 2 cut | 4 decisions
 85 unique of 204 tokens (2.40x shared)
@@ -120,10 +120,10 @@ prompt                                    34
    +-  62% so then case the add            6                o 398
    +-  24% term. suppose ~ the n           9                ^ 408 <<
    `-   7% so the be first                 4   2.18   3.97  @ 3 ways at 15
-      +-  46% first both times smal~      15                X exhausted
+      +-  46% first both times smal~      15                ] exhausted
       +-  35% again                        2                # 1/2
       `-  12% n we product so              4   1.51   2.06  @ 3 ways at 19
-         +-  65% small gives the us~      11                X exhausted
+         +-  65% small gives the us~      11                ] exhausted
          +-  17% one carry sum othe~      10   2.36   3.94  @ 2 ways at 29
          |  +-  62% n                      1                ~ cut
          |  `-  23% each                   1                ~ cut

@@ -256,6 +256,33 @@ TEST_F(ReportTest, TexHasItsNumbersAndNoMarkupOfModels) {
   }
 }
 
+TEST_F(ReportTest, TexTablesHaveWholeRowsThatFitAPage) {
+  std::istringstream lines(to_tex(whole_report()));
+  std::ptrdiff_t columns = -1;  // -1: not in a table
+  int rows = 0;
+  int tables = 0;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("\\begin{tabular}") != std::string::npos) {
+      EXPECT_TRUE(line.find("\\resizebox{") != std::string::npos) << line;
+      columns = 0;
+      rows = 0;
+      ++tables;
+    } else if (line.find("\\end{tabular}") != std::string::npos) {
+      EXPECT_LE(rows, 1 + 44);
+      columns = -1;
+    } else if (columns >= 0 && line.find("rule") == std::string::npos &&
+               line.find("\\multicolumn") == std::string::npos) {
+      std::ptrdiff_t separators = 0;
+      for (std::size_t at = 1; at < line.size(); ++at) separators += line[at] == '&' && line[at - 1] != '\\' ? 1 : 0;
+      if (columns == 0) columns = separators + 1;
+      EXPECT_EQ(separators + 1, columns) << line;
+      ++rows;
+      for (const char* hyphen : {"& -", "[-", ", -"}) EXPECT_EQ(line.find(hyphen), std::string::npos) << line;
+    }
+  }
+  EXPECT_GT(tables, 5);
+}
+
 TEST_F(ReportTest, FiguresStandAlone) {
   const std::vector<FigureFile> files = figure_files(whole_report());
   std::set<std::string> names;

@@ -91,10 +91,10 @@ describe('a question', () => {
   });
 
   it('is drawn where it can be pointed at', async () => {
-    const page = await openPage(browser, server.url);
+    const page = await openPage(browser, server.url, { reducedMotion: 'reduce' }); // rows are at their places at once
     await ask(page);
     await ended(page);
-    await page.waitForTimeout(800); // until rows have moved to their places
+    await finishedDrawn(page);
     const { width, height } = await page.locator('.canvas-box').boundingBox();
     const seen = new Set();
     for (let y = 40; y < height - 20; y += 8) {
@@ -110,8 +110,8 @@ describe('a question', () => {
     const page = await openPage(browser, server.url);
     await ask(page);
     await ended(page);
-    assert.equal(JSON.parse(await savedBy(page, 'Save the tree as JSON')).format, 'dts-tree');
-    const svg = await savedBy(page, 'Save the drawing as SVG');
+    assert.equal(JSON.parse(await savedBy(page, 'Save JSON')).format, 'dts-tree');
+    const svg = await savedBy(page, 'Save SVG');
     const parsed = await page.evaluate((text) => {
       const root = new DOMParser().parseFromString(text, 'image/svg+xml').documentElement;
       return { name: root.nodeName, paths: root.querySelectorAll('path').length };
@@ -412,7 +412,11 @@ describe('runs that are not shown', () => {
     }
     stop.abort();
     await ended(page);
+    // A question is taken and its events come; how long its answer takes is the engine's business.
     await ask(page, 'Find the value of (66 - 36) x 8 - 14 + 86.');
+    await page.locator('.question', { hasText: 'Find the value' }).waitFor();
+    await page.locator('[role=treeitem]').first().waitFor({ state: 'attached' });
+    await fetch(`${slow.url}v1/trees/${await runId(page)}`, { method: 'DELETE' });
     await ended(page);
     await page.finish();
   });
@@ -559,10 +563,10 @@ describe('on a phone', () => {
   });
 
   it('a tap reads a branch', async () => {
-    const page = await openPage(browser, server.url, phone);
+    const page = await openPage(browser, server.url, { ...phone, reducedMotion: 'reduce' });
     await ask(page);
     await ended(page);
-    await page.waitForTimeout(800);
+    await finishedDrawn(page);
     const title = page.locator('.reader h3');
     const before = await title.textContent();
     const { height } = await page.locator('.canvas-box').boundingBox();

@@ -1,13 +1,18 @@
 /** The program and the browser, started and stopped. */
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { watch } from 'node:fs/promises';
 import { createServer, connect } from 'node:net';
 import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { chromium } from 'playwright-core';
+import { chromium, firefox } from 'playwright-core';
 import { startServer as start } from '../serve/server.mjs';
 
 const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+
+/** How long a test waits for what should come: long, for a machine that is busy with other things. */
+const kPatienceMs = 120000;
 
 const running = new Set();
 
@@ -64,20 +69,38 @@ export async function startProxy(targetPort) {
   };
 }
 
-/** Chromium's program: $DTS_CHROMIUM, else along the path. Without one there is nothing to test: exit code 77. */
-function findChromium() {
-  const names = ['chromium', 'chromium-browser', 'google-chrome'];
+/** The two engines that people use; "firefox" in $DTS_PAGE_BROWSER takes the other one. */
+const kBrowsers = {
+  chromium: { names: ['chromium', 'chromium-browser', 'google-chrome'], variable: 'DTS_CHROMIUM' },
+  firefox: { names: ['firefox-esr', 'firefox'], variable: 'DTS_FIREFOX' },
+};
+export const browserName = process.env.DTS_PAGE_BROWSER ?? 'chromium';
+
+/** The browser's program: as its variable says, else along the path. Without one there is nothing to test: exit code 77. */
+function findBrowser() {
+  const { names, variable } = kBrowsers[browserName];
   const places = (process.env.PATH ?? '').split(delimiter).flatMap((folder) => names.map((name) => join(folder, name)));
-  const found = [process.env.DTS_CHROMIUM ?? '', ...places].find((path) => path !== '' && existsSync(path));
+  const found = [process.env[variable] ?? '', ...places].find((path) => path !== '' && existsSync(path));
   if (found !== undefined) return found;
-  console.error('skipped: there is no Chromium here; apt-get install chromium, or name one in DTS_CHROMIUM');
+  console.error(`skipped: there is no ${names[0]} here; apt-get install ${names[0]}, or name one in ${variable}`);
   process.exit(77);
 }
 
-const executablePath = findChromium();
+const executablePath = findBrowser();
 
-export function launchBrowser() {
-  return chromium.launch({ executablePath, args: ['--no-sandbox'] });
+/** The version that Debian has, not one that Playwright brings. `colorScheme`: Firefox has one, whatever its pages ask for. */
+export function launchBrowser({ colorScheme = 'light' } = {}) {
+  if (browserName === 'chromium') return chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  return firefox.launch({
+    executablePath,
+    channel: 'moz-firefox', // by WebDriver BiDi, which stock Firefox speaks
+    firefoxUserPrefs: {
+      'layout.css.prefers-color-scheme.content-override': colorScheme === 'dark' ? 0 : 1,
+      'ui.useOverlayScrollbars': 1, // as on a phone: they take no room
+      'browser.download.folderList': 2,
+      'browser.download.dir': downloads(),
+    },
+  });
 }
 
 /** A page that fails its test when it complains. `expected`: complaints that belong to the test. */
@@ -96,7 +119,7 @@ export async function openPage(browser, url, { expected = [], ...options } = {})
   page.on('request', (request) => {
     if (!request.url().startsWith(own) && !request.url().startsWith('blob:')) note(`asked ${request.url()}`);
   });
-  page.setDefaultTimeout(30000);
+  page.setDefaultTimeout(kPatienceMs);
   await page.goto(url);
   return Object.assign(page, {
     async finish() {
@@ -106,9 +129,33 @@ export async function openPage(browser, url, { expected = [], ...options } = {})
   });
 }
 
+/** Where Firefox saves: Playwright does not hear of what its pages save. */
+let downloadFolder;
+function downloads() {
+  if (downloadFolder === undefined) {
+    downloadFolder = mkdtempSync(join(tmpdir(), 'dts-downloads-'));
+    process.on('exit', () => rmSync(downloadFolder, { recursive: true, force: true }));
+  }
+  return downloadFolder;
+}
+
+/** The text of the next file that is whole in the folder of downloads; it is taken away. */
+async function nextDownload() {
+  for await (const _ of watch(downloads(), { signal: AbortSignal.timeout(kPatienceMs) })) {
+    const names = readdirSync(downloads());
+    const whole = names.find((name) => statSync(join(downloads(), name)).size > 0 && !name.endsWith('.part'));
+    if (whole === undefined || names.some((name) => name.endsWith('.part'))) continue;
+    const text = readFileSync(join(downloads(), whole), 'utf8');
+    rmSync(join(downloads(), whole));
+    return text;
+  }
+}
+
 /** Saves what the button `name` saves, and reads it. */
 export async function savedBy(page, name) {
-  const [download] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name }).click()]);
+  const press = page.getByRole('button', { name });
+  if (browserName === 'firefox') return (await Promise.all([nextDownload(), press.click()]))[0];
+  const [download] = await Promise.all([page.waitForEvent('download'), press.click()]);
   return readFileSync(await download.path(), 'utf8');
 }
 

@@ -5,6 +5,7 @@ import {
   accessibilityProblems,
   ask as askPage,
   ended,
+  finishedDrawn,
   launchBrowser,
   openPage,
   pageWidth,
@@ -71,7 +72,7 @@ async function pretend(page, id, answer, text) {
     .map(([type, data], i) => `id: ${i + 1}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`)
     .join('');
   await page.route(`**/v1/trees/${id}/events`, (route) => route.fulfill({ contentType: 'text/event-stream', body }));
-  await page.goto(`${server.url}#run=${id}`);
+  await page.evaluate((run) => (location.hash = `run=${run}`), id);
   await page.reload();
   await ended(page);
 }
@@ -165,11 +166,15 @@ describe('several questions', () => {
 describe('a conversation', () => {
   it('carries the instructions and what was said', async () => {
     const page = await openPage(browser, server.url);
-    const sent = [];
-    page.on('request', (request) => {
-      if (request.method() === 'POST') sent.push(request.postDataJSON().messages);
-    });
     await ready(page);
+    await page.evaluate(() => {
+      globalThis.sent = [];
+      const { fetch } = globalThis;
+      globalThis.fetch = (path, init) => {
+        if (init.method === 'POST') globalThis.sent.push(JSON.parse(init.body).messages);
+        return fetch(path, init);
+      };
+    });
     await page.getByText('Instructions for the model').click();
     await page.getByLabel('System prompt').fill('Answer with a number.');
     await ask(page);
@@ -178,6 +183,7 @@ describe('a conversation', () => {
     await ask(page, 'What is 14 + (25 + 23) x 4 + 52 x 2?');
     await page.waitForFunction(() => document.querySelector('.question')?.textContent.startsWith('What is 14'));
     await ended(page);
+    const sent = await page.evaluate(() => globalThis.sent);
     assert.deepEqual(sent[0], [
       { role: 'system', content: 'Answer with a number.' },
       { role: 'user', content: kQuestion },
@@ -359,3 +365,43 @@ describe('a replay', () => {
     await page.finish();
   });
 });
+
+for (const colorScheme of ['light', 'dark']) {
+  describe(`in ${colorScheme}`, () => {
+    let coloured;
+    before(async () => (coloured = await launchBrowser({ colorScheme })));
+    after(() => coloured?.close());
+
+    for (const [place, options] of [
+      ['a desk', { viewport: { width: 1400, height: 900 } }],
+      ['a phone', kPhone],
+    ]) {
+      it(`on ${place} everything is in sight and can be read`, async () => {
+        const page = await openPage(coloured, server.url, { ...options, colorScheme });
+        const dark = await page.evaluate(() => matchMedia('(prefers-color-scheme: dark)').matches);
+        assert.equal(dark, colorScheme === 'dark');
+        const check = async (what) => {
+          assert.equal(await pageWidth(page), options.viewport.width, what);
+          assert.deepEqual(await accessibilityProblems(page), [], what);
+        };
+        await page.waitForSelector('.card');
+        await check('the opening');
+        await page.locator('.card').first().click();
+        await endedAll(page, 2);
+        await check('lanes');
+        await page.getByRole('button', { name: 'Open dts-stable in full' }).click();
+        await ended(page);
+        await finishedDrawn(page);
+        await check('a tree');
+        for (const tab of ['Branches', 'Uncertainty', 'Tree']) {
+          await page.getByRole('tab', { name: tab }).click();
+          await check(tab);
+        }
+        await page.getByRole('button', { name: 'Replay' }).click();
+        await page.getByRole('button', { name: 'Pause' }).click();
+        await check('a replay');
+        await page.finish();
+      });
+    }
+  });
+}

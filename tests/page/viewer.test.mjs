@@ -94,8 +94,8 @@ describe('a saved tree', () => {
 
   it('can be saved again: the same file', async () => {
     const page = await openPage(browser, url);
-    assert.deepEqual(JSON.parse(await savedBy(page, 'Save the tree as JSON')), tree);
-    assert.match(await savedBy(page, 'Save the drawing as SVG'), /^<svg .*<\/svg>\n$/s);
+    assert.deepEqual(JSON.parse(await savedBy(page, 'Save JSON')), tree);
+    assert.match(await savedBy(page, 'Save SVG'), /^<svg .*<\/svg>\n$/s);
     await page.finish();
   });
 
@@ -179,7 +179,7 @@ describe('what a model wrote', () => {
     assert.equal(await page.locator('style').count(), 1);
     assert.match(await page.title(), /^<\/script><script>/);
     assert.deepEqual(
-      JSON.parse(await savedBy(page, 'Save the tree as JSON')).segments.map(({ text }) => text),
+      JSON.parse(await savedBy(page, 'Save JSON')).segments.map(({ text }) => text),
       hostileTree().segments.map(({ text }) => text),
     );
     await page.finish();

@@ -73,12 +73,12 @@ class Labels {
 }  // namespace
 
 std::string draw(const ScatterChart& chart) {
-  constexpr double kHeight = 300;
+  const double height = chart.points.size() > 12 ? 380 : 300;  // labels need room
   constexpr double kLeft = 36;
   constexpr double kRight = kChartWidth - 8;
   constexpr double kTop = 24;
   const bool several = chart.groups.size() > 1;
-  const double bottom = kHeight - 44;
+  const double bottom = height - 44;
   double low = 1e300;
   double high = 0;
   for (const ScatterChart::Point& point : chart.points) {
@@ -88,7 +88,7 @@ std::string draw(const ScatterChart& chart) {
   const FlopsUnit unit = flops_unit(high);
   const AxisScale x(low / 1.25, high * 1.25, kLeft, kRight, true);
   const AxisScale y(0, 1.04, bottom, kTop);
-  Canvas canvas(kHeight + (several ? 18.0 * static_cast<double>(chart.groups.size()) : 0),
+  Canvas canvas(height + (several ? 18.0 * static_cast<double>(chart.groups.size()) : 0),
                 fmt::format("{} against {}", chart.y_axis, chart.x_axis));
   for (const double tick : ticks(x, 5, true)) {
     canvas.line(x(tick), kTop, x(tick), bottom, "grid");
@@ -129,7 +129,7 @@ std::string draw(const ScatterChart& chart) {
     canvas.end();
   }
   for (std::size_t i = 0; several && i < chart.groups.size(); ++i) {
-    const double at = kHeight + 18.0 * static_cast<double>(i);
+    const double at = height + 18.0 * static_cast<double>(i);
     canvas.marker(kLeft + 6, at, i, "mark plain");
     canvas.text(kLeft + 18, at + 4, fit_label(chart.groups[i], kRight - kLeft - 20), Anchor::kStart, "name");
   }

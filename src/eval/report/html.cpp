@@ -162,11 +162,14 @@ std::string to_html(const Report& report) {
     out += "</div>\n";
   }
   if (!report.note.empty()) out += fmt::format("<p class=\"text\">{}</p>\n", escape_markup(report.note));
-  out += "<nav aria-label=\"Sections\">\n";
-  for (const Section& section : report.sections) {
-    out += fmt::format("<a href=\"#{}\">{}</a>\n", section.id, escape_markup(section.title));
+  if (report.sections.size() > 1) {
+    out += "<nav aria-label=\"Sections\">\n";
+    for (const Section& section : report.sections) {
+      out += fmt::format("<a href=\"#{}\">{}</a>\n", section.id, escape_markup(section.title));
+    }
+    out += "</nav>\n";
   }
-  out += "</nav>\n<main>\n";
+  out += "<main>\n";
   for (const Section& section : report.sections) out += section_html(section);
   return out +
          "</main>\n<footer>Made by dts report. This page is complete: it loads "

@@ -1,4 +1,4 @@
-import { glyphPoints, type Glyph, type Pen, type Stroke, type TextStyle } from './pen';
+import { glyphLines, glyphPoints, type Glyph, type Pen, type Stroke, type TextStyle } from './pen';
 import type { Theme } from './theme';
 
 const kNoDash: number[] = [];
@@ -45,21 +45,19 @@ export class CanvasPen implements Pen {
   glyph(glyph: Glyph, x: number, y: number, radius: number, colour: string, fill: string): void {
     const { context } = this;
     const points = glyphPoints(glyph, x, y, radius);
+    const lines = glyphLines(glyph, x, y, radius);
     context.beginPath();
     if (points !== null) {
       this.#polygon(points);
-    } else if (glyph === 'cross') {
-      context.moveTo(x - radius * 0.8, y - radius * 0.8);
-      context.lineTo(x + radius * 0.8, y + radius * 0.8);
-      context.moveTo(x + radius * 0.8, y - radius * 0.8);
-      context.lineTo(x - radius * 0.8, y + radius * 0.8);
-    } else if (glyph === 'bar') {
-      context.moveTo(x, y - radius);
-      context.lineTo(x, y + radius);
+    } else if (lines !== null) {
+      for (const [x0, y0, x1, y1] of lines) {
+        context.moveTo(x0, y0);
+        context.lineTo(x1, y1);
+      }
     } else {
       context.arc(x, y, radius, 0, 2 * Math.PI);
     }
-    if (glyph !== 'cross' && glyph !== 'bar') {
+    if (lines === null) {
       context.fillStyle = fill;
       context.fill();
     }

@@ -20,7 +20,7 @@ export interface TextStyle {
 }
 
 /** Shapes tell states and answers apart without colour. */
-export type Glyph = 'dot' | 'star' | 'cross' | 'bar' | 'box' | 'decision' | AnswerShape;
+export type Glyph = 'dot' | 'star' | 'wall' | 'fall' | 'bar' | 'decision' | AnswerShape;
 
 export interface Pen {
   /** What follows belongs to this part of a segment; null: to none. */
@@ -62,7 +62,6 @@ export function glyphPoints(glyph: Glyph, x: number, y: number, radius: number):
     case 'decision':
       return [x, y - radius, x + radius, y, x, y + radius, x - radius, y];
     case 'square':
-    case 'box':
       return [x - r, y - r, x + r, y - r, x + r, y + r, x - r, y + r];
     case 'up':
       return [x, y - radius, x + radius, y + r, x - radius, y + r];
@@ -72,6 +71,34 @@ export function glyphPoints(glyph: Glyph, x: number, y: number, radius: number):
       return [
         ...[x - a, y - radius, x + a, y - radius, x + a, y - a, x + radius, y - a, x + radius, y + a, x + a, y + a],
         ...[x + a, y + radius, x - a, y + radius, x - a, y + a, x - radius, y + a, x - radius, y - a, x - a, y - a],
+      ];
+    default:
+      return null;
+  }
+}
+
+/** The strokes of a glyph that is only lines, each x0, y0, x1, y1; null for all others. */
+export function glyphLines(
+  glyph: Glyph,
+  x: number,
+  y: number,
+  radius: number,
+): [number, number, number, number][] | null {
+  const [top, bottom] = [y - radius, y + radius];
+  const a = radius * 0.6;
+  switch (glyph) {
+    case 'bar':
+      return [[x, top, x, bottom]];
+    case 'wall':
+      return [
+        [x - a / 1.5, top, x - a / 1.5, bottom],
+        [x + a / 1.5, top, x + a / 1.5, bottom],
+      ];
+    case 'fall':
+      return [
+        [x, top, x, bottom],
+        [x - a, bottom - a, x, bottom],
+        [x + a, bottom - a, x, bottom],
       ];
     default:
       return null;

@@ -14,6 +14,7 @@ export interface ScatterHit {
 const kCell = 8; // pixels of the grid that points are found by
 const kTokensPerFrame = 20000; // a large tree appears over a few frames
 const kMargins = { left: 46, right: 16, top: 14, bottom: 38 };
+const kThresholdRoom = 96; // pixels that the name of a threshold takes
 
 /** Most tokens are near zero: square roots spread them. */
 const scale = Math.sqrt;
@@ -185,7 +186,8 @@ export class ScatterView {
     const label = { colour: theme.dim, size: 11 };
     pen.text(`entropy ${formatNats(branch.tauH)}`, x - 5, bottom - 6, { ...label, align: 'right' });
     if (branch.criterion !== 'high-entropy') {
-      pen.text(`varentropy ${formatNats(branch.tauV)}`, right - 2, y - 5, { ...label, align: 'right' });
+      const beside = right - x > kThresholdRoom ? right - 2 : x - 5; // not across the other line
+      pen.text(`varentropy ${formatNats(branch.tauV)}`, beside, y - 5, { ...label, align: 'right' });
     }
     pen.text('decisions', left + 8, top + 16, { ...label, colour: theme.markEdge, bold: true });
   }

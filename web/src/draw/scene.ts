@@ -51,6 +51,7 @@ const kAxis = 18; // pixels along the top
 const kLabelSize = 11;
 const kLongestBend = 28;
 const kRowForLabels = 17; // pixels a row from which labels above the lines have room
+const kRowForTwo = 26; // from which a label finds room above the words at a branch's end
 const kRowForLeaves = 9;
 const kTokenRoom = 30; // pixels a token from which each one is written out
 
@@ -247,8 +248,8 @@ function drawLeaf(pen: Pen, scene: Scene, leaf: Segment, at: Placement, room: La
 function drawTokens(pen: Pen, scene: Scene, segment: Segment, at: Placement, room: LabelRoom): void {
   const { view, size, theme, measure } = scene;
   if (view.sy < kRowForLabels || segment.length === 0) return;
-  const y = at.y - 5;
   const halo = theme.paper;
+  const above = (distance: number) => at.y - distance;
   if (measure === 'tokens' && view.sx >= kTokenRoom) {
     const first = Math.max(0, Math.floor(-at.x0 / view.sx));
     const last = Math.min(segment.length, Math.ceil((size.width - at.x0) / view.sx));
@@ -256,16 +257,19 @@ function drawTokens(pen: Pen, scene: Scene, segment: Segment, at: Placement, roo
       const decided = i === 0 && segment.parent !== null;
       const x = decided ? Math.max(at.x0 + i * view.sx, at.bend) : at.x0 + i * view.sx;
       const text = fitted(visibleToken(segment.pieces[i]!), at.x0 + (i + 1) * view.sx - x - 3, kLabelSize);
-      pen.text(text, x + 2, y, { colour: theme.ink, size: kLabelSize, mono: true, bold: decided, halo });
+      pen.text(text, x + 2, above(5), { colour: theme.ink, size: kLabelSize, mono: true, bold: decided, halo });
     }
     return;
   }
   if (segment.parent === null) return;
   // A short branch's label may run on over what comes after it, as far as nothing else is written there.
   const x = Math.min(at.bend, at.x1) + 3;
-  const [y0, y1] = [y - kLabelSize + 2, y + 1];
   const whole = firstToken(segment);
-  const end = room.until(x, x + monoWidth(whole.length, kLabelSize), y0, y1);
+  const wanted = x + monoWidth(whole.length, kLabelSize);
+  // Where a branch has just begun, what it wrote last stands right after it: the label goes above that.
+  const y = above(segment.isLeaf && wanted > at.x1 - 6 && view.sy >= kRowForTwo ? 9 : 5);
+  const [y0, y1] = [y - kLabelSize + 2, y + 1];
+  const end = room.until(x, wanted, y0, y1);
   const token = fitted(whole, end - x + 0.5, kLabelSize);
   if (token === '') return;
   const used = x + monoWidth(token.length, kLabelSize);

@@ -1,4 +1,4 @@
-import { glyphPoints, type Glyph, type Pen, type Stroke, type TextStyle } from './pen';
+import { glyphLines, glyphPoints, type Glyph, type Pen, type Stroke, type TextStyle } from './pen';
 import type { Segment } from '../model/tree';
 import type { Part } from './scene';
 import type { Theme } from './theme';
@@ -37,16 +37,12 @@ export class SvgPen implements Pen {
 
   glyph(glyph: Glyph, x: number, y: number, radius: number, colour: string, fill: string): void {
     const look = `fill="${escapeXml(fill)}" stroke="${escapeXml(colour)}" stroke-width="2"`;
-    const r = radius * 0.8;
     const points = glyphPoints(glyph, x, y, radius);
+    const lines = glyphLines(glyph, x, y, radius);
     if (points !== null) {
       this.#elements.push(`<polygon points="${points.map(number).join(' ')}" ${look}/>`);
-    } else if (glyph === 'cross') {
-      for (const [dx, dy] of [[r, r] as const, [r, -r] as const]) {
-        this.line(x - dx, y - dy, x + dx, y + dy, { colour, width: 2 });
-      }
-    } else if (glyph === 'bar') {
-      this.line(x, y - radius, x, y + radius, { colour, width: 2 });
+    } else if (lines !== null) {
+      for (const [x0, y0, x1, y1] of lines) this.line(x0, y0, x1, y1, { colour, width: 2 });
     } else {
       this.#elements.push(`<circle cx="${number(x)}" cy="${number(y)}" r="${number(radius)}" ${look}/>`);
       if (glyph !== 'half') return;

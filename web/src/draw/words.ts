@@ -16,9 +16,9 @@ export function glyphOf(state: Exclude<SegmentState, 'finished'>): Glyph {
   const glyphs: Record<Exclude<SegmentState, 'finished'>, Glyph> = {
     live: 'dot',
     split: 'decision',
-    exhausted: 'cross',
-    retired: 'bar',
-    cut: 'box',
+    exhausted: 'wall',
+    retired: 'fall',
+    cut: 'bar',
   };
   return glyphs[state];
 }

@@ -4,6 +4,7 @@ import { TreeView } from '../draw/tree_view';
 import { plural } from '../draw/words';
 import { useChanges } from './hooks';
 import { Outcome } from './result';
+import { LaneLegend } from './tree_panel';
 
 interface Props {
   runs: Run[];
@@ -56,6 +57,7 @@ function LaneCard({ run, onOpen }: { run: Run; onOpen(): void }) {
         <>
           <Outcome run={run} />
           <LaneTree run={run} onOpen={onOpen} />
+          <LaneLegend run={run} />
         </>
       )}
     </article>

@@ -50,23 +50,17 @@ export function Reader({ run, leaf, other, following, onRead, onCompare }: Props
           <BranchTitle run={run} leaf={leaf} note={following && tree.outcome === null ? 'most probable so far' : ''} />
         )}
         <CompareWith tree={tree} leaf={leaf} other={other} onCompare={onCompare} />
-        {other === null && (
-          <label class="format">
-            <input
-              type="checkbox"
-              checked={formatted}
-              onChange={(event) => setFormatted(event.currentTarget.checked)}
-            />{' '}
-            Format the answer
-          </label>
-        )}
+        <label class="format">
+          <input type="checkbox" checked={formatted} onChange={(event) => setFormatted(event.currentTarget.checked)} />{' '}
+          Format the answer
+        </label>
       </header>
       {other === null ? (
         <Scroller key={leaf.id} live={leaf.state === 'live'}>
           <BranchText tree={tree} path={pathTo(leaf)} from={0} onRead={onRead} formatted={formatted} />
         </Scroller>
       ) : (
-        <Comparison run={run} left={leaf} right={other} onRead={onRead} />
+        <Comparison run={run} left={leaf} right={other} onRead={onRead} formatted={formatted} />
       )}
     </section>
   );
@@ -136,15 +130,19 @@ function Comparison({
   left,
   right,
   onRead,
+  formatted,
 }: {
   run: Shown;
   left: Segment;
   right: Segment;
   onRead(leaf: Segment): void;
+  formatted: boolean;
 }) {
   const { tree } = run;
   const { shared, left: mine, right: theirs, decision } = comparePaths(left, right);
   const text = segmentsText(shared);
+  // An answer that both have begun could not be read from its middle.
+  const whole = textRuns(shared, tree.opening?.opensThinking ?? false).every(({ part }) => part === 'thinking');
   const took = (segment: Segment) => `“${firstToken(segment)}” (${formatProbability(segment.logprob.at(0))})`;
   return (
     <div class="comparison">
@@ -182,7 +180,13 @@ function Comparison({
         ].map(({ leaf, own }) => (
           <div class="column" key={leaf.id} tabIndex={0} role="group" aria-label={`Branch ${branchName(leaf)}`}>
             <BranchTitle run={run} leaf={leaf} />
-            <BranchText tree={tree} path={[...shared, ...own]} from={shared.length} onRead={onRead} formatted={false} />
+            <BranchText
+              tree={tree}
+              path={[...shared, ...own]}
+              from={shared.length}
+              onRead={onRead}
+              formatted={formatted && whole}
+            />
           </div>
         ))}
       </div>

@@ -60,23 +60,22 @@ export function RunView({ run, name, onSaveJson, details, children }: Props) {
               Replay
             </button>
           )}
-          <span class="hint">Save</span>
           <button
             type="button"
             class="quiet"
-            aria-label="Save the tree as JSON"
+            title="The tree with all its tokens and numbers, as a file"
             disabled={onSaveJson === null}
             onClick={() => onSaveJson?.()}
           >
-            JSON
+            Save JSON
           </button>
           <button
             type="button"
             class="quiet"
-            aria-label="Save the drawing as SVG"
+            title="The drawing, as a file"
             onClick={() => saveFile(`${name}.svg`, 'image/svg+xml', treeSvg(shown.tree, readTheme(), shown.colours))}
           >
-            SVG
+            Save SVG
           </button>
         </>
       }

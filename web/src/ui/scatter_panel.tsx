@@ -71,7 +71,9 @@ export function ScatterPanel({ run, onRead }: { run: Shown; onRead(leaf: Segment
                 <th scope="col" class="number">
                   Varentropy, nats²
                 </th>
-                <th scope="col">After the words</th>
+                <th scope="col" class="wide">
+                  After the words
+                </th>
                 <th scope="col">Goes on with</th>
               </tr>
             </thead>

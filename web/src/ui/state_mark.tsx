@@ -3,9 +3,9 @@ import type { SegmentState } from '../model/tree';
 
 const kShapes = {
   dot: <circle cx="8" cy="8" r="3" class="filled" />,
-  cross: <path d="M4 4l8 8m0-8l-8 8" />,
-  bar: <path d="M8 3v10M3 8h5" />,
-  box: <path d="M4.5 4.5h7v7h-7z" />,
+  wall: <path d="M1 8h5M6 3v10M10.5 3v10" />,
+  fall: <path d="M8 3v10M4.5 9.5L8 13l3.5-3.5" />,
+  bar: <path d="M3 8h5M8 3v10" />,
   decision: <path d="M8 3l5 5-5 5-5-5z" class="filled" />,
 };
 

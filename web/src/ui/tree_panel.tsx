@@ -5,7 +5,7 @@ import { TreeView } from '../draw/tree_view';
 import { branchName, formatNats, kStateWords, leafLength, plural } from '../draw/words';
 import type { Measure } from '../layout/spans';
 import { textTail, tokenContext } from '../model/branch_text';
-import { leafBelow, type Segment } from '../model/tree';
+import { leafBelow, type Segment, type Tree } from '../model/tree';
 import { AnswerMark, answerColour } from './answer_mark';
 import { Choice } from './choice';
 import { useChanges } from './hooks';
@@ -117,11 +117,45 @@ export function TreePanel({ run, leaf, other, onRead, onCompare, onPeek }: Props
   );
 }
 
+/** What the marks in the drawing mean: only those that are there. */
+function MarkMeanings({ tree }: { tree: Tree }) {
+  return (
+    <>
+      {tree.count('split') > 0 && (
+        <li title="A token with a few good alternatives: the text branches there">
+          <StateMark state="split" /> decision
+        </li>
+      )}
+      {kStates
+        .filter((state) => tree.count(state) > 0)
+        .map((state) => (
+          <li key={state}>
+            <StateMark state={state} /> {kStateWords[state]}
+          </li>
+        ))}
+    </>
+  );
+}
+
+/** In a lane the answers stand above the drawing already. */
+export function LaneLegend({ run }: { run: Shown }) {
+  useChanges(run.changes, 300);
+  return (
+    <ul class="legend" aria-label="Legend">
+      <MarkMeanings tree={run.tree} />
+      {run.tree.winner !== null && (
+        <li>
+          <WinnerMark /> winner
+        </li>
+      )}
+    </ul>
+  );
+}
+
 /** The answers there are, and only those states that some branch is in. */
 function Legend({ run }: { run: Shown }) {
   useChanges(run.changes, 300);
   const { tree } = run;
-  const states = kStates.filter((state) => tree.count(state) > 0);
   return (
     <ul class="legend" aria-label="Legend">
       {tree.votes.slice(0, 8).map(({ answer }) => (
@@ -135,14 +169,7 @@ function Legend({ run }: { run: Shown }) {
           <WinnerMark /> winner
         </li>
       )}
-      <li title="A token with a few good alternatives: the text branches there">
-        <StateMark state="split" /> decision
-      </li>
-      {states.map((state) => (
-        <li key={state}>
-          <StateMark state={state} /> {kStateWords[state]}
-        </li>
-      ))}
+      <MarkMeanings tree={tree} />
       <li title="Entropy: how unsure the model was of the next token">
         <span class="hill" aria-hidden="true" /> unsure (entropy)
       </li>
