@@ -42,7 +42,7 @@ to_the_end='ChatTemplate.ExpressionsAreBoundedToo:HostileCosts.NoNumberOfAClient
 asan() {
   local only_longer='IntervalCoverage.*:*LlamaWeightTypes*:*RemoteScenarios*'
   sanitized asan "-$only_longer:$to_the_end" \
-    answer_tests core_tests draw_tests eval_tests llama_tests remote_tests serve_tests
+    answer_tests core_tests draw_tests eval_tests host_tests hub_tests llama_tests native_tests remote_tests serve_tests
 }
 
 # What has threads: scheduler, predictor and their like, and the server.
