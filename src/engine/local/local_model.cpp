@@ -4,14 +4,22 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 
 #include "base/machine.h"
+#include "base/names.h"
 #include "dts/error.h"
 #include "dts/native.h"
 
 namespace dts {
 namespace {
+
+constexpr Names<LocalEngine, 5> kEngines = {{{"auto", LocalEngine::kAuto},
+                                             {"llama", LocalEngine::kLlama},
+                                             {"native", LocalEngine::kNative},
+                                             {"native-cpu", LocalEngine::kNativeCpu},
+                                             {"native-oracle", LocalEngine::kNativeOracle}}};
 
 NativeKvType native_kv(const LlamaModelOptions& model) {
   return model.engine.kv_type == KvType::kQ8_0 ? NativeKvType::kQ8_0 : NativeKvType::kF16;
@@ -45,8 +53,7 @@ LocalChoice choose_by_name(const LocalModelOptions& options) {
                                   option_name("engine")));
   }
   if (const std::string why = why_not_native(path); !why.empty()) {
-    throw Error(
-        fmt::format("{}: the native engine cannot run it: {}; use {} llama", path, why, option_name("engine")));
+    throw Error(fmt::format("{}: the native engine cannot run it: {}; use {} llama", path, why, option_name("engine")));
   }
   if (options.engine == LocalEngine::kNativeOracle) return {.engine = options.engine, .note = {}};
   const bool wants_gpu = options.engine == LocalEngine::kNative && options.model.gpu_layers != 0;
@@ -61,6 +68,13 @@ LocalChoice choose_by_name(const LocalModelOptions& options) {
 }
 
 }  // namespace
+
+LocalEngine parse_local_engine(std::string_view word) {
+  if (const std::optional<LocalEngine> engine = value_of(kEngines, word)) return *engine;
+  std::string known;
+  for (const auto& [name, engine] : kEngines) known += (known.empty() ? "" : ", ") + std::string(name);
+  throw out_of_range("engine", fmt::format("'{}'", word), "one of " + known);
+}
 
 LocalChoice choose_local_engine(const LocalModelOptions& options, std::int64_t free_memory) {
   if (options.engine == LocalEngine::kLlama) return {};
@@ -85,10 +99,8 @@ LocalChoice choose_local_engine(const LocalModelOptions& options, std::int64_t f
 }
 
 std::unique_ptr<Model> open_local_model(const LlamaModelOptions& model, LocalEngine chosen) {
-  NativeModelOptions native{.path = model.path,
-                            .kv_type = native_kv(model),
-                            .threads = model.engine.threads,
-                            .on_load = model.on_load};
+  NativeModelOptions native{
+      .path = model.path, .kv_type = native_kv(model), .threads = model.engine.threads, .on_load = model.on_load};
   switch (chosen) {
     case LocalEngine::kAuto:
     case LocalEngine::kLlama:
