@@ -5,16 +5,19 @@
 set -eu
 folder=$1
 shift
-replace=''
-for library in "$folder"/*.so*; do
-  name=$(basename "$library")
-  replace="$replace --replace-needed $name dts-$name"
-done
+names=$(cd "$folder" && ls ./*.so* | sed 's,^\./,,')
+
+# One name at a time: given several, patchelf 0.14 mixes up which library a symbol's version belongs to.
+rename_needed() {
+  for needed in $(patchelf --print-needed "$1"); do
+    if echo "$names" | grep -qxF "$needed"; then patchelf --replace-needed "$needed" "dts-$needed" "$1"; fi
+  done
+}
+
 find "$folder" -type f -name '*.so*' | while read -r library; do
   name=$(basename "$library")
-  # shellcheck disable=SC2086
-  patchelf --set-soname "dts-$name" $replace "$library"
+  rename_needed "$library"
+  patchelf --set-soname "dts-$name" "$library"
   mv "$library" "$(dirname "$library")/dts-$name"
 done
-# shellcheck disable=SC2086
-patchelf $replace "$@"
+for program in "$@"; do rename_needed "$program"; done
