@@ -22,6 +22,7 @@ WebRequest HubApi::request(const std::string& path) const {
   request.url = settings_.endpoint + path;
   request.token = settings_.token;
   request.token_origin = origin_of(settings_.endpoint);
+  request.certificates = settings_.certificates;
   request.connect_seconds = settings_.connect_seconds;
   request.stall_seconds = settings_.stall_seconds;
   return request;
