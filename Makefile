@@ -33,12 +33,12 @@ format: packages  ## rewrite the C++ files in the project's format
 	@scripts/format.sh
 
 lint: packages  ## check the C++ files with clang-tidy
-	@cmake --preset $(PRESET) -B build/lint -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DDTS_PAGE=OFF $(CMAKE_ARGS) > /dev/null
+	@cmake --preset $(PRESET) -B build/lint -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DDTS_TOGETHER=OFF -DDTS_PAGE=OFF $(CMAKE_ARGS) > /dev/null
 	@scripts/lint.sh build/lint $(JOBS)
 
 BASE ?= HEAD~1
 lint-changed: packages  ## check the C++ files that changed since BASE
-	@cmake --preset $(PRESET) -B build/lint -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DDTS_PAGE=OFF $(CMAKE_ARGS) > /dev/null
+	@cmake --preset $(PRESET) -B build/lint -DCMAKE_DISABLE_PRECOMPILE_HEADERS=ON -DDTS_TOGETHER=OFF -DDTS_PAGE=OFF $(CMAKE_ARGS) > /dev/null
 	@scripts/lint.sh build/lint $(JOBS) $(BASE)
 
 soak: packages  ## everything for an hour: tests again and again, sanitizers, fuzzers; SOAK_MINUTES=60

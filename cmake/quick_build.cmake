@@ -12,3 +12,13 @@ function(dts_quick_build target)
   dts_quick_headers(${target})
   target_compile_options(${target} PRIVATE $<$<CONFIG:Release>:-O1>)
 endfunction()
+
+# dts_together(TARGET [ALONE source...]): its sources are compiled six at a time, so that what they include is read once.
+# Those that have names of their own in common with others stay alone. Not for tools that want one command a file
+# (clang-tidy, clangd): -DDTS_TOGETHER=OFF.
+option(DTS_TOGETHER "Compile several sources at a time" ON)
+function(dts_together target)
+  cmake_parse_arguments(SOURCES "" "" "ALONE" ${ARGN})
+  set_target_properties(${target} PROPERTIES UNITY_BUILD ${DTS_TOGETHER} UNITY_BUILD_BATCH_SIZE 6)
+  set_source_files_properties(${SOURCES_ALONE} PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)
+endfunction()

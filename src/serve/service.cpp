@@ -10,6 +10,7 @@
 #include "serve/api/api_error.h"
 #include "serve/api/models_json.h"
 #include "serve/http/ids.h"
+#include "serve/http/late_reply.h"
 #include "serve/page/assets.h"
 #include "text/ascii.h"
 #include "text/display.h"
@@ -110,6 +111,16 @@ Service::Handled Service::handle(const HttpRequest& request) {
   return handled;
 }
 
+Service::Routed Service::on_worker_if_long(const HttpRequest& request, std::function<Routed(const HttpRequest&)> read) {
+  constexpr std::size_t kShortBody = std::size_t{16} << 10U;
+  if (request.body.size() <= kShortBody) return read(request);
+  auto reply = std::make_unique<LateReply>();
+  workers_.post([request, read = std::move(read), promise = reply->promise()] {
+    if (promise->wanted()) promise->deliver(or_error([&] { return read(request); }));
+  });
+  return reply;
+}
+
 Service::Routed Service::route(const HttpRequest& request, Handled& handled) {
   const std::string& path = request.path;
   if (access_.answers_preflight(request)) {
@@ -129,7 +140,10 @@ Service::Routed Service::route(const HttpRequest& request, Handled& handled) {
     require_method(request, {"POST"});
     require_json(request);
     handled.id = new_id(chat ? "chatcmpl-" : "cmpl-");
-    return complete(request, caller, chat ? CompletionKind::kChat : CompletionKind::kText, handled.id);
+    check_chance(caller);
+    return on_worker_if_long(request,
+                             [this, caller, kind = chat ? CompletionKind::kChat : CompletionKind::kText,
+                              id = handled.id](const HttpRequest& whole) { return complete(whole, caller, kind, id); });
   }
   if (path == "/health") {
     handled.route = "health";
@@ -152,7 +166,9 @@ Service::Routed Service::route(const HttpRequest& request, Handled& handled) {
     if (request.method != "POST") return trees(caller);
     require_json(request);
     handled.id = new_id("chatcmpl-");
-    return start_tree(request, caller, handled.id);
+    check_chance(caller);
+    return on_worker_if_long(
+        request, [this, caller, id = handled.id](const HttpRequest& whole) { return start_tree(whole, caller, id); });
   }
   if (path.starts_with(std::string(kTrees) + "/")) {
     return tree(request, caller, percent_decoded(path.substr(kTrees.size() + 1)), handled);

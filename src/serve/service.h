@@ -90,9 +90,12 @@ class Service {
   // Errors become their responses.
   static std::unique_ptr<Reply> or_error(const std::function<std::unique_ptr<Reply>()>& make);
   Routed route(const HttpRequest& request, Handled& handled);
+  // A long body is read by a worker: a thread that serves connections is not to be kept by one of them. `read` has what
+  // it needs by value, and a copy of the request.
+  Routed on_worker_if_long(const HttpRequest& request, std::function<Routed(const HttpRequest&)> read);
   // What is not OpenAI's completions; null: not one of those either.
   Routed route_more(const HttpRequest& request, const Caller& caller, Handled& handled);
-  Routed ollama(const HttpRequest& request, const Caller& caller, const std::string& path, Handled& handled);
+  Routed ollama(const HttpRequest& request, const Caller& caller, const std::string& path, const std::string& id);
   Routed text_tools(const HttpRequest& request);
   // Refuses whoever has no chance, before its body is looked at.
   void check_chance(const Caller& caller) const;

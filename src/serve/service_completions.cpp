@@ -298,7 +298,6 @@ void Service::finished(const std::shared_ptr<Run>& run) {
 
 Service::Routed Service::complete(const HttpRequest& request, const Caller& caller, CompletionKind kind,
                                   const std::string& id) {
-  check_chance(caller);
   const nlohmann::json json = parse_body(request.body, options_.limits);
   CompletionFormat format;
   format.title.id = id;
@@ -307,7 +306,6 @@ Service::Routed Service::complete(const HttpRequest& request, const Caller& call
 }
 
 Service::Routed Service::start_tree(const HttpRequest& request, const Caller& caller, const std::string& id) {
-  check_chance(caller);
   const nlohmann::json json = parse_body(request.body, options_.limits);
   CompletionFormat format;
   format.dialect = CompletionFormat::Dialect::kTree;

@@ -1,7 +1,10 @@
 // Routes beside OpenAI's completions: its Responses, Ollama's API, and text in and out of the vocabulary.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <limits>
+#include <string_view>
 #include <utility>
 
 #include "dts/error.h"
@@ -14,7 +17,6 @@
 #include "serve/api/responses.h"
 #include "serve/api/token_weights.h"
 #include "serve/http/ids.h"
-#include "serve/http/late_reply.h"
 #include "serve/service.h"
 #include "text/display.h"
 #include "text/utf8.h"
@@ -26,9 +28,6 @@ using Ordered = nlohmann::ordered_json;
 
 // What Ollama's clients compare: the version whose API this is.
 constexpr const char* kOllamaVersion = "0.9.0";
-
-// Longer ones are read by the workers: a thread that serves connections is not to be kept by one of them.
-constexpr std::size_t kShortBody = std::size_t{16} << 10U;
 
 std::unique_ptr<Reply> json_reply(const Json& json) {
   HttpResponse response;
@@ -44,6 +43,12 @@ Ordered read_body(const HttpRequest& request, const Limits& limits) {
   return parse_ordered_json(request.body, body_limits(limits));
 }
 
+// What we have below /api/.
+bool is_ollama(const std::string& path) {
+  constexpr std::array<std::string_view, 6> kPaths = {"version", "tags", "ps", "show", "chat", "generate"};
+  return std::find(kPaths.begin(), kPaths.end(), path) != kPaths.end();
+}
+
 nlohmann::json sorted(const Ordered& json) { return nlohmann::json::parse(json.dump()); }
 
 }  // namespace
@@ -52,35 +57,37 @@ Service::Routed Service::route_more(const HttpRequest& request, const Caller& ca
   const std::string& path = request.path;
   if (path == "/v1/responses") {
     handled.route = "responses";
-    CompletionFormat format;
-    format.dialect = CompletionFormat::Dialect::kResponses;
-    format.asked = read_body(request, options_.limits);
-    check_chance(caller);
-    const Ordered body = read_responses_request(format.asked);
     handled.id = new_id("resp_");
-    format.title.id = handled.id;
-    return complete_body(sorted(body), body, caller, CompletionKind::kChat, std::move(format));
+    check_chance(caller);
+    return on_worker_if_long(request, [this, caller, id = handled.id](const HttpRequest& whole) {
+      CompletionFormat format;
+      format.dialect = CompletionFormat::Dialect::kResponses;
+      format.asked = read_body(whole, options_.limits);
+      const Ordered body = read_responses_request(format.asked);
+      format.title.id = id;
+      return complete_body(sorted(body), body, caller, CompletionKind::kChat, std::move(format));
+    });
   }
   if (path == "/tokenize" || path == "/detokenize" || path == "/apply-template") {
     handled.route = "text";
-    if (request.body.size() <= kShortBody) return text_tools(request);
-    auto reply = std::make_unique<LateReply>();
-    workers_.post([this, request, promise = reply->promise()] {
-      if (promise->wanted()) promise->deliver(or_error([&] { return text_tools(request); }));
-    });
-    return reply;
+    return on_worker_if_long(request, [this](const HttpRequest& whole) { return text_tools(whole); });
   }
   if (!path.starts_with("/api/")) return nullptr;
-  try {
-    return ollama(request, caller, path.substr(5), handled);
-  } catch (const ApiError& error) {
-    return std::make_unique<ReadyReply>(ollama_error(error));
-  }
+  const std::string below = path.substr(5);
+  if (!is_ollama(below)) return nullptr;
+  handled.route = "ollama";
+  handled.id = new_id("ollama-");
+  return on_worker_if_long(request, [this, caller, below, id = handled.id](const HttpRequest& whole) -> Routed {
+    try {
+      return ollama(whole, caller, below, id);
+    } catch (const ApiError& error) {
+      return std::make_unique<ReadyReply>(ollama_error(error));
+    }
+  });
 }
 
 Service::Routed Service::ollama(const HttpRequest& request, const Caller& caller, const std::string& path,
-                                Handled& handled) {
-  handled.route = "ollama";
+                                const std::string& id) {
   if (path == "version") return json_reply({{"version", kOllamaVersion}});
   if (path == "tags") return json_reply(ollama_tags_json(options_));
   if (path == "ps") return json_reply(ollama_tags_json(options_));
@@ -88,7 +95,6 @@ Service::Routed Service::ollama(const HttpRequest& request, const Caller& caller
     read_body(request, options_.limits);
     return json_reply(ollama_show_json(options_, engine_.info()));
   }
-  if (path != "chat" && path != "generate") return nullptr;
   const bool generate = path == "generate";
   const OllamaRequest asked = read_ollama_request(read_body(request, options_.limits), generate);
   CompletionFormat format;
@@ -98,8 +104,7 @@ Service::Routed Service::ollama(const HttpRequest& request, const Caller& caller
     return json_reply(ollama_loaded_json(format));
   }
   check_chance(caller);
-  handled.id = new_id("ollama-");
-  format.title.id = handled.id;
+  format.title.id = id;
   return complete_body(sorted(asked.body), asked.body, caller, asked.kind, std::move(format));
 }
 

@@ -71,7 +71,8 @@ TEST_F(LocalModelTest, OptionsOfLlamaTakeItAndOptionsOfHabitDoNot) {
   options.model.engine.flash_attention = Toggle::kOn;
   const LocalChoice choice = choose_local_engine(options);
   EXPECT_EQ(choice.engine, LocalEngine::kLlama);
-  EXPECT_NE(Error(choice.note).spelled([](std::string_view option) { return "<" + std::string(option) + ">"; })
+  EXPECT_NE(Error(choice.note)
+                .spelled([](std::string_view option) { return "<" + std::string(option) + ">"; })
                 .find("<flash_attention>"),
             std::string::npos)
       << choice.note;

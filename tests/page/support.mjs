@@ -28,6 +28,9 @@ export async function startServer(...options) {
   };
 }
 
+/** Its runs go on while a test looks on, whatever the machine: plain loops take a minute for what kernels do in a blink. */
+export const startSlowServer = () => startServer('--engine', 'native-oracle');
+
 /** Stands between the browser and the server, and can cut the line. */
 export async function startProxy(targetPort) {
   const sockets = new Set();

@@ -450,6 +450,21 @@ TEST(Service, ModelsSayWhatThereIsToChoose) {
   EXPECT_EQ(ask_json(scripted.service, get("/v1/models/scripted%3astandard"))["id"], "scripted:standard");
 }
 
+// By a worker, in the shape of each API: a thread that serves connections has others to serve.
+TEST(Service, LongBodiesAreReadAsShortOnesAre) {
+  ScriptedService scripted(ScriptedService::random(3));
+  for (const char* path : {"/v1/chat/completions", "/v1/completions", "/v1/responses", "/v1/trees", "/api/chat",
+                           "/api/generate", "/tokenize"}) {
+    for (const std::size_t size : {std::size_t{10}, std::size_t{200} << 10U}) {
+      const std::string body = R"({"model": ")" + std::string(size, 'x') + R"(", "oops)";
+      const HttpResponse response = ask(scripted.service, post(path, body));
+      EXPECT_EQ(response.status, 400) << path << " " << size;
+      const json error = json::parse(response.body).at("error");
+      EXPECT_EQ(error.is_string(), std::string(path).starts_with("/api/")) << path << " " << error;
+    }
+  }
+}
+
 TEST(Service, AServerThatShutsDownTakesNoMore) {
   ScriptedService scripted(ScriptedService::random(3));
   EXPECT_EQ(ask(scripted.service, get("/health")).status, 200);

@@ -17,6 +17,6 @@ std::vector<std::size_t> choice_order(std::uint64_t shuffle_seed, std::uint64_t 
                                       std::size_t count);
 
 // 0 -> 'A'.
-constexpr char choice_letter(std::size_t place) { return static_cast<char>('A' + place); }
+constexpr char letter_of_choice(std::size_t place) { return static_cast<char>('A' + place); }
 
 }  // namespace dts::eval

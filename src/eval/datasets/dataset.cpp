@@ -80,10 +80,10 @@ ShownQuestion shown_to(const Dataset& dataset, const Question& question, std::ui
   std::iota(order.begin(), order.end(), std::size_t{0});
   if (dataset.shuffle) order = choice_order(*dataset.shuffle, seed, question.id, n);
   for (std::size_t i = 0; i < n; ++i) {
-    const char original = choice_letter(order[i]);
+    const char original = letter_of_choice(order[i]);
     shown.order += original;
     shown.question.choices[i] = question.choices[order[i]];
-    if (question.answer == std::string(1, original)) shown.question.answer = choice_letter(i);
+    if (question.answer == std::string(1, original)) shown.question.answer = letter_of_choice(i);
   }
   return shown;
 }

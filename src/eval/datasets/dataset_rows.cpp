@@ -278,7 +278,7 @@ class RowReader {
     std::vector<std::string> written = {right};
     for (const DataColumn* column : columns_.wrong_answers) written.push_back(text(*column, row));
     for (const std::size_t from : choice_order(options_.seed, question.id, written.size())) {
-      if (from == 0) question.answer = choice_letter(question.choices.size());
+      if (from == 0) question.answer = letter_of_choice(question.choices.size());
       question.choices.push_back(written[from]);
     }
   }

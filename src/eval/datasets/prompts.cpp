@@ -11,7 +11,7 @@ std::string user_prompt(PromptStyle style, const Question& question) {
       return question.text + "\nPlease reason step by step, and put your final answer within \\boxed{}.";
     case PromptStyle::kMultipleChoice: {
       std::string letters;
-      for (std::size_t i = 0; i < question.choices.size(); ++i) letters += choice_letter(i);
+      for (std::size_t i = 0; i < question.choices.size(); ++i) letters += letter_of_choice(i);
       // The wording of simple-evals: results on GPQA are compared with those that were asked in these words.
       std::string prompt =
           "Answer the following multiple choice question. The last line of your response should be of the following "
@@ -19,7 +19,7 @@ std::string user_prompt(PromptStyle style, const Question& question) {
           letters + ". Think step by step before answering.\n\n" + question.text + "\n";
       for (std::size_t i = 0; i < question.choices.size(); ++i) {
         prompt += "\n";
-        prompt += choice_letter(i);
+        prompt += letter_of_choice(i);
         prompt += ") " + question.choices[i];
       }
       return prompt;

@@ -6,7 +6,7 @@
 #include <chrono>
 #include <utility>
 
-#include "serve/api/api_error.h"
+#include "serve/api/other_requests.h"
 
 namespace dts::serve {
 namespace {
@@ -19,20 +19,11 @@ std::string time_text(std::int64_t seconds) {
 
 std::int64_t nanoseconds(double seconds) { return static_cast<std::int64_t>(seconds * 1e9); }
 
-void move_field(const Ordered& from, const char* name, Ordered& to, const char* as) {
-  const auto found = from.find(name);
-  if (found != from.end() && !found->is_null()) to[as] = *found;
-}
-
-[[noreturn]] void wrong(const std::string& field, const std::string& what) {
-  throw ApiError(400, fmt::format("{}: {}", field, what), field, "invalid_value");
-}
-
 // Those that would change the text and that we do not have are refused where OpenAI's fields are read.
 void read_options(const Ordered& json, Ordered& body) {
   const auto options = json.find("options");
   if (options == json.end() || options->is_null()) return;
-  if (!options->is_object()) wrong("options", "it must be an object");
+  if (!options->is_object()) wrong_field("options", "it must be an object");
   for (const char* name :
        {"temperature", "top_p", "top_k", "min_p", "seed", "stop", "repeat_penalty", "presence_penalty",
         "frequency_penalty", "mirostat", "typical_p", "tfs_z", "repeat_last_n"}) {
@@ -52,7 +43,7 @@ void read_format(const Ordered& json, Ordered& body) {
   } else if (format->is_object()) {
     body["response_format"] = {{"type", "json_schema"}, {"json_schema", {{"name", "format"}, {"schema", *format}}}};
   } else {
-    wrong("format", "it must be \"json\" or a JSON schema");
+    wrong_field("format", "it must be \"json\" or a JSON schema");
   }
 }
 
@@ -67,13 +58,13 @@ void read_think(const Ordered& json, Ordered& body) {
 }
 
 Ordered read_messages(const Ordered& messages) {
-  if (!messages.is_array()) wrong("messages", "it must be a list");
+  if (!messages.is_array()) wrong_field("messages", "it must be a list");
   Ordered list = Ordered::array();
   for (const Ordered& message : messages) {
     Ordered read = message;
-    if (!message.is_object()) wrong("messages", "each must be an object");
+    if (!message.is_object()) wrong_field("messages", "each must be an object");
     const auto images = message.find("images");
-    if (images != message.end() && !images->empty()) wrong("messages.images", "this model reads text only");
+    if (images != message.end() && !images->empty()) wrong_field("messages.images", "this model reads text only");
     move_field(message, "thinking", read, "reasoning_content");
     move_field(message, "tool_name", read, "name");
     list.push_back(std::move(read));

@@ -4,55 +4,46 @@
 
 #include <utility>
 
-#include "serve/api/api_error.h"
+#include "serve/api/other_requests.h"
 
 namespace dts::serve {
 namespace {
 
 using Ordered = nlohmann::ordered_json;
 
-[[noreturn]] void wrong(const std::string& field, const std::string& what) {
-  throw ApiError(400, fmt::format("{}: {}", field, what), field, "invalid_value");
-}
-
 [[noreturn]] void unsupported(const std::string& field, const std::string& why) {
   throw ApiError(400, fmt::format("{} is not supported: {}", field, why), field, "unsupported_parameter");
-}
-
-void move_field(const Ordered& from, const char* name, Ordered& to, const char* as) {
-  const auto found = from.find(name);
-  if (found != from.end() && !found->is_null()) to[as] = *found;
 }
 
 // A text that may be missing.
 std::string word(const Ordered& object, const char* name, const char* otherwise = "") {
   const auto found = object.find(name);
   if (found == object.end() || found->is_null()) return otherwise;
-  if (!found->is_string()) wrong(name, "it must be a string");
+  if (!found->is_string()) wrong_field(name, "it must be a string");
   return *found;
 }
 
 // A string, or parts that are text.
 Ordered text_of(const Ordered& content, const std::string& field) {
   if (content.is_string()) return content;
-  if (!content.is_array()) wrong(field, "it must be a string or a list of parts");
+  if (!content.is_array()) wrong_field(field, "it must be a string or a list of parts");
   std::string text;
   for (const Ordered& part : content) {
     const std::string type = part.is_object() ? word(part, "type") : std::string();
     if (type != "input_text" && type != "output_text" && type != "text") {
-      wrong(field, "this model reads text only: each part must be of type input_text or output_text");
+      wrong_field(field, "this model reads text only: each part must be of type input_text or output_text");
     }
-    if (!part.contains("text") || !part["text"].is_string()) wrong(field, "a part has no text");
+    if (!part.contains("text") || !part["text"].is_string()) wrong_field(field, "a part has no text");
     text += part["text"].get<std::string>();
   }
   return text;
 }
 
 void add_item(const Ordered& item, const std::string& field, Ordered& messages) {
-  if (!item.is_object()) wrong(field, "it must be an object");
+  if (!item.is_object()) wrong_field(field, "it must be an object");
   const std::string type = word(item, "type", "message");
   if (type == "message") {
-    if (!item.contains("role") || !item.contains("content")) wrong(field, "a message has a role and a content");
+    if (!item.contains("role") || !item.contains("content")) wrong_field(field, "a message has a role and a content");
     messages.push_back({{"role", item["role"]}, {"content", text_of(item["content"], field + ".content")}});
   } else if (type == "function_call") {
     Ordered call = {{"id", word(item, "call_id")},
@@ -79,12 +70,12 @@ Ordered read_input(const Ordered& json) {
     messages.push_back({{"role", "system"}, {"content", text_of(*instructions, "instructions")}});
   }
   const auto input = json.find("input");
-  if (input == json.end()) wrong("input", "it is missing");
+  if (input == json.end()) wrong_field("input", "it is missing");
   if (input->is_string()) {
     messages.push_back({{"role", "user"}, {"content", *input}});
     return messages;
   }
-  if (!input->is_array()) wrong("input", "it must be a string or a list of items");
+  if (!input->is_array()) wrong_field("input", "it must be a string or a list of items");
   for (std::size_t i = 0; i < input->size(); ++i) add_item((*input)[i], fmt::format("input[{}]", i), messages);
   return messages;
 }
@@ -92,7 +83,7 @@ Ordered read_input(const Ordered& json) {
 void read_tools(const Ordered& json, Ordered& body) {
   const auto tools = json.find("tools");
   if (tools != json.end() && !tools->is_null()) {
-    if (!tools->is_array()) wrong("tools", "it must be a list");
+    if (!tools->is_array()) wrong_field("tools", "it must be a list");
     for (const Ordered& tool : *tools) {
       if (!tool.is_object() || word(tool, "type") != "function") {
         unsupported("tools", "each must be of type \"function\"");
@@ -114,7 +105,7 @@ void read_tools(const Ordered& json, Ordered& body) {
   body["tool_choice"] = {{"type", "function"}, {"function", {{"name", word(*choice, "name")}}}};
 }
 
-void read_format(const Ordered& json, Ordered& body) {
+void read_text_format(const Ordered& json, Ordered& body) {
   const auto text = json.find("text");
   if (text == json.end() || !text->is_object()) return;
   const auto format = text->find("format");
@@ -149,7 +140,7 @@ Ordered read_responses_request(const Ordered& json) {
   }
   body["messages"] = read_input(json);
   read_tools(json, body);
-  read_format(json, body);
+  read_text_format(json, body);
   return body;
 }
 
