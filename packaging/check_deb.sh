@@ -6,13 +6,15 @@ package=$1
 mirror=${2:-http://deb.debian.org/debian}
 root=$(mktemp -d)
 # One file system: whatever may be mounted there is not ours to remove.
-trap 'rm -rf --one-file-system "$root"' EXIT
+trap 'umount "$root/proc" 2>/dev/null || true; rm -rf --one-file-system "$root"' EXIT
 if [ -n "${BARE_ROOT:-}" ]; then
   cp -a "$BARE_ROOT/." "$root"
 else
   debootstrap --variant=minbase bookworm "$root" "$mirror" >"$root.log" 2>&1 || { tail -n 20 "$root.log" >&2; exit 1; }
   rm -f "$root.log"
 fi
+# A program asks there where it lies, and so finds its libraries beside it.
+mount -t proc proc "$root/proc"
 cp "$package" "$root/dts.deb"
 inside() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root "$@"; }
 

@@ -496,7 +496,7 @@ TEST_F(Hub, AHubOutOfReachIsNoHindranceToWhatIsHere) {
 
 TEST_F(Hub, DiskSpaceIsAskedForFirst) {
   server.faults.size_off = std::int64_t{1} << 49U;
-  expect_refused({"needs 524288", "GiB", "has room for", "HF_HOME"});
+  expect_refused({"needs 524288", "GiB", "64.0 MiB to spare", "there is room for", "HF_HOME"});
   EXPECT_EQ(server.file_requests(), 0);
 }
 
