@@ -239,10 +239,10 @@ void add_calibrate_command(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<CalibrateFlags>();
   command->footer(
       "Samples a few plain trajectories and shows where entropy (H) and varentropy (VE) lie, how often the present\n"
-      "--tau-v and --tau-h would branch per thousand tokens, and which would do so as often as --rate says. --choose\n"
-      "tau-v keeps --tau-h (the default), tau-h keeps --tau-v; both lets --tau-h leave out the hundredth of the "
-      "tokens\n"
-      "that is least certain, where the model guesses among many, and finds --tau-v then.\n"
+      "--tau-v and --tau-h would branch per thousand tokens, and which would do so as often as --rate says.\n"
+      "--choose tau-v keeps --tau-h (the default), tau-h keeps --tau-v; both lets --tau-h leave out the tenth with\n"
+      "the most entropy of the tokens with the most varentropy, where the model guesses among many, and finds\n"
+      "--tau-v then.\n"
       "Ctrl-C ends the sampling and shows what has come.\n\n"
       "  dts calibrate -hf ORG/REPO --rate 10 --save model.toml --html model.html\n"
       "  dts run -hf ORG/REPO --profile model.toml \"...\"");

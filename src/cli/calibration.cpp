@@ -113,9 +113,17 @@ double tau_h_for(std::span<const TokenStatistics> tokens, double rate, double ta
   return shortest_from(least, next == entropies.end() ? 1.1 * least + 0.01 : *next);
 }
 
-double tau_h_of_most(std::span<const TokenStatistics> tokens) {
+double tau_h_of_both(std::span<const TokenStatistics> tokens, double rate) {
+  std::vector<TokenStatistics> torn;
+  for (const TokenStatistics& token : tokens) {
+    if (token.varentropy > 0) torn.push_back(token);
+  }
+  if (torn.empty()) return 0;
+  std::stable_sort(torn.begin(), torn.end(),
+                   [](const TokenStatistics& a, const TokenStatistics& b) { return a.varentropy > b.varentropy; });
+  torn.resize(rank_of(rate / kCertainShare, tokens.size(), torn.size()));
   std::vector<double> entropies;
-  for (const TokenStatistics& token : tokens) entropies.push_back(token.entropy);
+  for (const TokenStatistics& token : torn) entropies.push_back(token.entropy);
   std::sort(entropies.begin(), entropies.end());
   const double least = quantile(entropies, kCertainShare);
   const auto next = std::upper_bound(entropies.begin(), entropies.end(), least);
@@ -127,7 +135,7 @@ double tau_h_of_most(std::span<const TokenStatistics> tokens) {
 Thresholds thresholds_for(std::span<const TokenStatistics> tokens, double rate, const Thresholds& present,
                           ThresholdChoice choice) {
   if (choice == ThresholdChoice::kTauH) return {present.tau_v, tau_h_for(tokens, rate, present.tau_v)};
-  const double tau_h = choice == ThresholdChoice::kBoth ? tau_h_of_most(tokens) : present.tau_h;
+  const double tau_h = choice == ThresholdChoice::kBoth ? tau_h_of_both(tokens, rate) : present.tau_h;
   return {tau_v_for(tokens, rate, tau_h), tau_h};
 }
 

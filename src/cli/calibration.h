@@ -36,14 +36,16 @@ BranchRate branch_rate(std::span<const TokenStatistics> tokens, const Thresholds
 enum class ThresholdChoice {
   kTauV,  // the largest tau_v that gives it, tau_h being kept
   kTauH,  // the smallest tau_h that gives it, tau_v being kept
-  kBoth,  // tau_h leaves out the least certain hundredth of the tokens, which guess among many; then as kTauV
+  // Of the tokens with the most varentropy, a ninth more than wanted, tau_h leaves out the tenth with the most entropy,
+  // where the model guesses among many; then as kTauV.
+  kBoth,
 };
 
 inline constexpr Names<ThresholdChoice, 3> kThresholdChoices = {
     {{"tau-v", ThresholdChoice::kTauV}, {"tau-h", ThresholdChoice::kTauH}, {"both", ThresholdChoice::kBoth}}};
 
-// Of kBoth: the share of the tokens whose entropy is at most tau_h.
-inline constexpr double kCertainShare = 0.99;
+// Of kBoth: the share of those tokens whose entropy is at most tau_h.
+inline constexpr double kCertainShare = 0.9;
 
 // Thresholds of few digits with which `rate` decisions come to a thousand tokens; as near as these tokens allow:
 // several may have one value. Where what is kept leaves fewer, all that it leaves.

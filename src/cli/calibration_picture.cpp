@@ -42,6 +42,7 @@ std::string shortfall(const CalibrationReport& report) {
   const double most = branch_rate(report.tokens, report.chosen).per_thousand;
   const double one_token = 1000.0 / static_cast<double>(std::max<std::size_t>(report.tokens.size(), 1));
   if (most + one_token > report.wanted_rate) return "";
+  if (report.choice == ThresholdChoice::kBoth) return "there are no more that the model hesitates at";
   const bool kept_v = report.choice == ThresholdChoice::kTauH;
   return fmt::format("there are no more with {} {:g}: --choose both would choose that, too",
                      kept_v ? "--tau-v" : "--tau-h", kept_v ? report.chosen.tau_v : report.chosen.tau_h);
