@@ -174,7 +174,7 @@ nlohmann::json to_json(const CalibrationReport& report) {
                         {"tokens", report.tokens.size()},
                         {"stat_temp", report.stat_temperature},
                         {"exact", report.exact},
-                        {"choose", name_of(kThresholdChoices, report.choice)},
+                        {"choose", dts::name_of(kThresholdChoices, report.choice)},
                         {"present", rate(report.present)},
                         {"table", nlohmann::json::array()}};
   const Quantiles values = quantiles(report.tokens);

@@ -253,7 +253,7 @@ std::string calibration_profile(const CalibrationReport& report) {
       "tau-v = {}\ntau-h = {}\nstat-temp = {:g}\n\n"
       "[profile]\nmodel = \"{}\"\ntokens = {}\nchosen = \"{}\"\nwanted-rate = {}\nrate = {:.4f}\nrate-error = {:.4f}\n",
       heading(report), report.chosen.tau_v, report.chosen.tau_h, report.stat_temperature, name, rate.tokens,
-      name_of(kThresholdChoices, report.choice), report.wanted_rate, rate.per_thousand, rate.error);
+      dts::name_of(kThresholdChoices, report.choice), report.wanted_rate, rate.per_thousand, rate.error);
 }
 
 }  // namespace dts::cli
