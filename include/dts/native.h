@@ -34,7 +34,7 @@ struct NativeModelOptions {
 // Why this machine has no device for it, in words: "this was built without CUDA". Empty: it has.
 std::string why_no_native_gpu();
 
-// Why this CPU has no fast kernels: "this CPU has no AVX2". Empty: it has.
+// Why this CPU has no fast kernels: "this CPU has neither AVX2 nor NEON". Empty: it has.
 std::string why_no_native_cpu();
 
 // Why the fast CPU kernels cannot run that model here, in words: "they have none for q2_K weights". Empty: they can.

@@ -19,9 +19,10 @@ using namespace draw;
 
 constexpr int kTextWidth = 32;  // cells of a segment's text
 
-// A quoted string. Graphviz reads backslashes in labels as escapes of its own, so they are doubled; the caller's line
-// breaks are added after.
-std::string quoted(std::string_view text) {
+// What may stand between quotes. Graphviz reads backslashes in labels as escapes of its own, so they are doubled; the
+// caller's line breaks are added after. (Not called `quoted`: with GCC 13 another header brings <iomanip> along, and
+// for a std::string std::quoted is the better match.)
+std::string escaped(std::string_view text) {
   std::string out;
   for (const char c : printable(text)) {
     if (c == '"' || c == '\\') out += '\\';
@@ -51,7 +52,7 @@ std::string draw_dot(const TreeDocument& document) {
   AnswerColours colours(document.outcome.finished);
   std::string out = "digraph dts {\n";
   out +=
-      fmt::format("  label=\"{}\\n{}\";\n", quoted(shorten(question_line(document), 100)), quoted(verdict(document)));
+      fmt::format("  label=\"{}\\n{}\";\n", escaped(shorten(question_line(document), 100)), escaped(verdict(document)));
   out +=
       "  labelloc=t; rankdir=LR; fontname=\"sans-serif\"; nodesep=0.12; ranksep=0.5;\n"
       "  node [shape=box, style=\"rounded,filled\", fillcolor=\"#ffffff\", fontname=\"sans-serif\", fontsize=10, "
@@ -62,12 +63,12 @@ std::string draw_dot(const TreeDocument& document) {
   for (std::size_t index = 0; index < document.tree.segments().size(); ++index) {
     const auto id = static_cast<SegmentId>(index);
     const Segment& segment = document.tree.segment(id);
-    std::string label = quoted(snippet(document.texts[index].text, kTextWidth)) + "\\n" +
+    std::string label = escaped(snippet(document.texts[index].text, kTextWidth)) + "\\n" +
                         counted(static_cast<std::int64_t>(segment.tokens.size()), "token");
     if (const auto& decision = facts.decision[index]) {
       label += fmt::format("\\nH {}  VE {}", statistic(decision->entropy), statistic(decision->varentropy));
     } else if (segment.children.empty()) {
-      label += "\\n" + quoted(shorten(leaf_label(document, facts, id), kTextWidth));
+      label += "\\n" + escaped(shorten(leaf_label(document, facts, id), kTextWidth));
       if (id == document.outcome.best_leaf) label += " ★";
     }
     std::string_view colour = colour_of(segment.state);
@@ -82,7 +83,7 @@ std::string draw_dot(const TreeDocument& document) {
     const std::string from = segment.parent == kNoSegment ? "prompt" : "s" + std::to_string(segment.parent);
     std::string choice;
     if (segment.parent != kNoSegment && !segment.tokens.empty()) {
-      choice = quoted(shorten(first_token_label(document, id), 16)) + " " + percent(segment.tokens.front().logprob);
+      choice = escaped(shorten(first_token_label(document, id), 16)) + " " + percent(segment.tokens.front().logprob);
     }
     out += fmt::format("  {} -> s{} [label=\"{}\"{}];\n", from, id, choice,
                        best ? ", penwidth=2.5, color=\"#d99a00\"" : "");

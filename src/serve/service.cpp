@@ -140,10 +140,9 @@ Service::Routed Service::route(const HttpRequest& request, Handled& handled) {
     require_method(request, {"POST"});
     require_json(request);
     handled.id = new_id(chat ? "chatcmpl-" : "cmpl-");
-    check_chance(caller);
-    return on_worker_if_long(request,
-                             [this, caller, kind = chat ? CompletionKind::kChat : CompletionKind::kText,
-                              id = handled.id](const HttpRequest& whole) { return complete(whole, caller, kind, id); });
+    return on_worker_if_long(
+        request, [this, admission = admit(caller), kind = chat ? CompletionKind::kChat : CompletionKind::kText,
+                  id = handled.id](const HttpRequest& whole) { return complete(whole, admission, kind, id); });
   }
   if (path == "/health") {
     handled.route = "health";
@@ -166,9 +165,9 @@ Service::Routed Service::route(const HttpRequest& request, Handled& handled) {
     if (request.method != "POST") return trees(caller);
     require_json(request);
     handled.id = new_id("chatcmpl-");
-    check_chance(caller);
-    return on_worker_if_long(
-        request, [this, caller, id = handled.id](const HttpRequest& whole) { return start_tree(whole, caller, id); });
+    return on_worker_if_long(request, [this, admission = admit(caller), id = handled.id](const HttpRequest& whole) {
+      return start_tree(whole, admission, id);
+    });
   }
   if (path.starts_with(std::string(kTrees) + "/")) {
     return tree(request, caller, percent_decoded(path.substr(kTrees.size() + 1)), handled);

@@ -95,16 +95,18 @@ class Service {
   Routed on_worker_if_long(const HttpRequest& request, std::function<Routed(const HttpRequest&)> read);
   // What is not OpenAI's completions; null: not one of those either.
   Routed route_more(const HttpRequest& request, const Caller& caller, Handled& handled);
-  Routed ollama(const HttpRequest& request, const Caller& caller, const std::string& path, const std::string& id);
+  Routed ollama(const HttpRequest& request, const std::shared_ptr<Admission>& admission, const std::string& path,
+                const std::string& id);
   Routed text_tools(const HttpRequest& request);
-  // Refuses whoever has no chance, before its body is looked at.
-  void check_chance(const Caller& caller) const;
-  Routed complete(const HttpRequest& request, const Caller& caller, CompletionKind kind, const std::string& id);
+  // A place in the queue; refuses whoever has no chance, before its body is looked at.
+  std::shared_ptr<Admission> admit(const Caller& caller);
+  Routed complete(const HttpRequest& request, const std::shared_ptr<Admission>& admission, CompletionKind kind,
+                  const std::string& id);
   // A chat whose run goes on when its client has gone: it is looked up by its id.
-  Routed start_tree(const HttpRequest& request, const Caller& caller, const std::string& id);
+  Routed start_tree(const HttpRequest& request, const std::shared_ptr<Admission>& admission, const std::string& id);
   // A body of OpenAI's completions, twice: with its keys in order, too.
-  Routed complete_body(const nlohmann::json& json, const nlohmann::ordered_json& ordered, const Caller& caller,
-                       CompletionKind kind, CompletionFormat format);
+  Routed complete_body(const nlohmann::json& json, const nlohmann::ordered_json& ordered,
+                       const std::shared_ptr<Admission>& admission, CompletionKind kind, CompletionFormat format);
   // The slow part of it, on a worker.
   Routed begin(const CompletionRequest& asked, CompletionFormat format, Admission& admission);
   std::shared_ptr<Run> start_run(RunOptions options);

@@ -83,11 +83,8 @@ const char* prompt_field(const CompletionRequest& request) {
 // Places in the queue. Those that were not taken are given back.
 class Service::Admission {
  public:
-  // Throws ApiError when there are none.
-  Admission(Service& service, const Caller& caller, int runs) : service_(service), owner_(caller.owner) {
-    service_.places_.take(owner_, runs);
-    left_ = runs;
-  }
+  // One place, until it is known how many runs are asked for. Throws ApiError when there is none.
+  Admission(Service& service, const Caller& caller) : service_(service), owner_(caller.owner) { take_places(1); }
   ~Admission() {
     if (left_ > 0) service_.places_.cancel(owner_, left_);
   }
@@ -95,18 +92,29 @@ class Service::Admission {
   Admission& operator=(const Admission&) = delete;
 
   std::uint64_t owner() const { return owner_; }
+  // Throws ApiError when there are not so many.
+  void ask_for(int runs) {
+    if (runs == left_) return;
+    service_.places_.cancel(owner_, std::exchange(left_, 0));
+    take_places(runs);
+  }
   // A run has one of them, and gives it back when it is done.
   void take() { --left_; }
 
  private:
+  void take_places(int runs) {
+    service_.places_.take(owner_, runs);
+    left_ = runs;
+  }
+
   Service& service_;
   std::uint64_t owner_;
-  int left_ = 0;
+  int left_ = 0;  // places that no run has yet
 };
 
-void Service::check_chance(const Caller& caller) const {
+std::shared_ptr<Service::Admission> Service::admit(const Caller& caller) {
   if (draining()) throw ApiError(503, "the server is shutting down", {}, "shutting_down");
-  places_.check(caller.owner, 1);
+  return std::make_shared<Admission>(*this, caller);
 }
 
 void Service::check_cost(const CompletionRequest& request, const SearchOptions& search,
@@ -296,26 +304,28 @@ void Service::finished(const std::shared_ptr<Run>& run) {
   store_.retire(run);
 }
 
-Service::Routed Service::complete(const HttpRequest& request, const Caller& caller, CompletionKind kind,
-                                  const std::string& id) {
+Service::Routed Service::complete(const HttpRequest& request, const std::shared_ptr<Admission>& admission,
+                                  CompletionKind kind, const std::string& id) {
   const nlohmann::json json = parse_body(request.body, options_.limits);
   CompletionFormat format;
   format.title.id = id;
-  return complete_body(json, parse_ordered_json(request.body, body_limits(options_.limits)), caller, kind,
+  return complete_body(json, parse_ordered_json(request.body, body_limits(options_.limits)), admission, kind,
                        std::move(format));
 }
 
-Service::Routed Service::start_tree(const HttpRequest& request, const Caller& caller, const std::string& id) {
+Service::Routed Service::start_tree(const HttpRequest& request, const std::shared_ptr<Admission>& admission,
+                                    const std::string& id) {
   const nlohmann::json json = parse_body(request.body, options_.limits);
   CompletionFormat format;
   format.dialect = CompletionFormat::Dialect::kTree;
   format.title.id = id;
-  return complete_body(json, nlohmann::ordered_json::parse(request.body), caller, CompletionKind::kChat,
+  return complete_body(json, nlohmann::ordered_json::parse(request.body), admission, CompletionKind::kChat,
                        std::move(format));
 }
 
 Service::Routed Service::complete_body(const nlohmann::json& json, const nlohmann::ordered_json& ordered,
-                                       const Caller& caller, CompletionKind kind, CompletionFormat format) {
+                                       const std::shared_ptr<Admission>& admission, CompletionKind kind,
+                                       CompletionFormat format) {
   std::string model = options_.model.id;
   const auto named = json.find("model");
   const std::string given = named != json.end() && named->is_string() ? named->get<std::string>() : std::string();
@@ -331,7 +341,7 @@ Service::Routed Service::complete_body(const nlohmann::json& json, const nlohman
       kind == CompletionKind::kChat ? read_chat_request(json, options_.defaults, options_.limits, ordered)
                                     : read_text_request(json, options_.defaults, options_.limits, ordered));
   check_bytes(*asked);
-  const auto admission = std::make_shared<Admission>(*this, caller, asked->choices);
+  admission->ask_for(asked->choices);
   format.title = {format.title.id, unix_seconds(), model, asked->kind};
   // Grammars are made of what a stranger wrote: not by a thread that has connections to serve.
   const bool constrained =

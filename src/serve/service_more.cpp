@@ -58,14 +58,13 @@ Service::Routed Service::route_more(const HttpRequest& request, const Caller& ca
   if (path == "/v1/responses") {
     handled.route = "responses";
     handled.id = new_id("resp_");
-    check_chance(caller);
-    return on_worker_if_long(request, [this, caller, id = handled.id](const HttpRequest& whole) {
+    return on_worker_if_long(request, [this, admission = admit(caller), id = handled.id](const HttpRequest& whole) {
       CompletionFormat format;
       format.dialect = CompletionFormat::Dialect::kResponses;
       format.asked = read_body(whole, options_.limits);
       const Ordered body = read_responses_request(format.asked);
       format.title.id = id;
-      return complete_body(sorted(body), body, caller, CompletionKind::kChat, std::move(format));
+      return complete_body(sorted(body), body, admission, CompletionKind::kChat, std::move(format));
     });
   }
   if (path == "/tokenize" || path == "/detokenize" || path == "/apply-template") {
@@ -77,17 +76,24 @@ Service::Routed Service::route_more(const HttpRequest& request, const Caller& ca
   if (!is_ollama(below)) return nullptr;
   handled.route = "ollama";
   handled.id = new_id("ollama-");
-  return on_worker_if_long(request, [this, caller, below, id = handled.id](const HttpRequest& whole) -> Routed {
+  const auto in_its_words = [](const std::function<Routed()>& make) -> Routed {
     try {
-      return ollama(whole, caller, below, id);
+      return make();
     } catch (const ApiError& error) {
       return std::make_unique<ReadyReply>(ollama_error(error));
     }
+  };
+  return in_its_words([&] {
+    const bool asks = below == "chat" || below == "generate";
+    return on_worker_if_long(
+        request, [=, this, admission = asks ? admit(caller) : nullptr, id = handled.id](const HttpRequest& whole) {
+          return in_its_words([&] { return ollama(whole, admission, below, id); });
+        });
   });
 }
 
-Service::Routed Service::ollama(const HttpRequest& request, const Caller& caller, const std::string& path,
-                                const std::string& id) {
+Service::Routed Service::ollama(const HttpRequest& request, const std::shared_ptr<Admission>& admission,
+                                const std::string& path, const std::string& id) {
   if (path == "version") return json_reply({{"version", kOllamaVersion}});
   if (path == "tags") return json_reply(ollama_tags_json(options_));
   if (path == "ps") return json_reply(ollama_tags_json(options_));
@@ -103,9 +109,8 @@ Service::Routed Service::ollama(const HttpRequest& request, const Caller& caller
     format.title.model = options_.model.id;
     return json_reply(ollama_loaded_json(format));
   }
-  check_chance(caller);
   format.title.id = id;
-  return complete_body(sorted(asked.body), asked.body, caller, asked.kind, std::move(format));
+  return complete_body(sorted(asked.body), asked.body, admission, asked.kind, std::move(format));
 }
 
 // As llama.cpp's server has them.

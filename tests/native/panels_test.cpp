@@ -1,4 +1,4 @@
-// Packed weights against ggml's own reading of the file, and the kernels against plain sums of what a panel says.
+// Packed weights against ggml's own reading of the file, and products against plain sums of what a panel says.
 #include "engine/native/cpu/panels.h"
 
 #include <ggml.h>
@@ -13,9 +13,7 @@
 #include <vector>
 
 #include "engine/native/cpu/cpu_kernels.h"
-#include "engine/native/cpu/half.h"
 #include "engine/native/cpu/step_team.h"
-#include "engine/native/page_pool.h"
 
 namespace dts::native {
 namespace {
@@ -166,98 +164,6 @@ INSTANTIATE_TEST_SUITE_P(All, PanelTypes,
                                            Type{PanelType::kQ4K, GGML_TYPE_Q4_K}, Type{PanelType::kQ5K, GGML_TYPE_Q5_K},
                                            Type{PanelType::kQ6K, GGML_TYPE_Q6_K}),
                          [](const auto& test) { return std::string(name_of(test.param.panel)); });
-
-TEST(CpuKernels, CodesAreTheNearestAndSumUp) {
-  if (cpu_kernels() == nullptr) GTEST_SKIP() << "this CPU has no kernels";
-  constexpr int kInputs = 96;
-  Rows rows(1, kInputs, 3);
-  std::fill_n(rows.buffer.row(0, kInputs), 32, 0.0F);  // a block of nothing
-  cpu_kernels()->quantise(rows.buffer.row(0, kInputs), kInputs, rows.buffer.code_row(0, kInputs));
-  const auto out = rows.buffer.code_row(0, kInputs);
-  for (int b = 0; b < kInputs / kBlockInputs; ++b) {
-    int sums[2] = {};
-    for (int i = 0; i < kBlockInputs; ++i) {
-      const int code = out.codes[b * kBlockInputs + i];
-      sums[i / 16] += code;
-      const float value = rows.buffer.row(0, kInputs)[b * kBlockInputs + i];
-      EXPECT_LE(std::fabs(static_cast<float>(code) * out.scales[b] - value), 0.5001F * out.scales[b]);
-    }
-    EXPECT_EQ(out.code_sums[b * 2], sums[0]);
-    EXPECT_EQ(out.code_sums[b * 2 + 1], sums[1]);
-    EXPECT_FLOAT_EQ(out.sums[b], out.scales[b] * static_cast<float>(sums[0] + sums[1]));
-  }
-}
-
-// A page of random K and V, and what attention over its first tokens is in double precision.
-TEST(CpuKernels, AttentionOverPagesIsASoftmax) {
-  if (cpu_kernels() == nullptr) GTEST_SKIP() << "this CPU has no kernels";
-  for (const int size : {32, 64, 96, 128}) {
-    constexpr int kPages = 3;
-    constexpr int kQueries = 17;
-    const auto n = static_cast<std::size_t>(size);
-    const std::size_t cells = kPages * kPageTokens;
-    const std::vector<float> k = random_floats(cells * n, 5, 0.5F);
-    const std::vector<float> v = random_floats(cells * n, 6);
-    const std::vector<float> q = random_floats(kQueries * n, 8, 0.7F);
-    std::vector<std::uint16_t> keys(cells * n);
-    std::vector<std::uint16_t> values(cells * n);
-    for (std::size_t t = 0; t < cells; ++t) {
-      const std::size_t page = t / kPageTokens * kPageTokens * n;
-      cpu_kernels()->to_half(k.data() + t * n, size, keys.data() + page + t % kPageTokens, kPageTokens);
-      cpu_kernels()->to_half(v.data() + t * n, size, values.data() + t * n, 1);
-    }
-    // Query i attends to some tokens of the last page that it has, and to all before.
-    const auto tokens_of = [&](int i) { return 1 + i * 11; };
-    std::vector<float> out(kQueries * n);
-    const auto run = [&](int first, int count, float* to) {
-      std::vector<RunningAttention> state(static_cast<std::size_t>(count));
-      for (int i = 0; i < count; ++i) {
-        state[static_cast<std::size_t>(i)] = {.query = q.data() + static_cast<std::size_t>(first + i) * n,
-                                              .value = to + static_cast<std::size_t>(i) * n};
-      }
-      for (int p = 0; p < kPages; ++p) {
-        for (int i = 0; i < count; ++i) {
-          state[static_cast<std::size_t>(i)].tokens =
-              std::clamp(tokens_of(first + i) - p * kPageTokens, 0, kPageTokens);
-        }
-        const std::size_t page = static_cast<std::size_t>(p) * kPageTokens * n;
-        cpu_kernels()->attend({.keys = reinterpret_cast<const std::uint8_t*>(keys.data() + page),
-                               .values = reinterpret_cast<const std::uint8_t*>(values.data() + page)},
-                              size, p == 0, state.data(), count);
-      }
-      for (int i = 0; i < count; ++i) {
-        for (std::size_t e = 0; e < n; ++e)
-          to[static_cast<std::size_t>(i) * n + e] /= state[static_cast<std::size_t>(i)].sum;
-      }
-    };
-    run(0, kQueries, out.data());
-    for (int i = 0; i < kQueries; ++i) {
-      std::vector<double> weights;
-      double sum = 0;
-      for (int t = 0; t < tokens_of(i); ++t) {
-        double dot = 0;
-        for (std::size_t e = 0; e < n; ++e) {
-          const std::size_t at = static_cast<std::size_t>(t / kPageTokens) * kPageTokens * n + e * kPageTokens +
-                                 static_cast<std::size_t>(t % kPageTokens);
-          dot += static_cast<double>(q[static_cast<std::size_t>(i) * n + e]) *
-                 static_cast<double>(half_to_float(keys[at]));
-        }
-        weights.push_back(std::exp(dot));
-        sum += weights.back();
-      }
-      for (std::size_t e = 0; e < n; ++e) {
-        double expected = 0;
-        for (std::size_t t = 0; t < weights.size(); ++t) {
-          expected += weights[t] / sum * static_cast<double>(half_to_float(values[t * n + e]));
-        }
-        ASSERT_NEAR(static_cast<double>(out[static_cast<std::size_t>(i) * n + e]), expected, 2e-5) << "query " << i;
-      }
-      std::vector<float> alone(n);
-      run(i, 1, alone.data());
-      ASSERT_EQ(std::memcmp(alone.data(), out.data() + static_cast<std::size_t>(i) * n, n * sizeof(float)), 0);
-    }
-  }
-}
 
 TEST(StepTeam, GoesThroughItsPhasesTogether) {
   for (const int threads : {1, 2, 5}) {

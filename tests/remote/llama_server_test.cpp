@@ -206,6 +206,9 @@ TEST_F(LlamaServer, TheSameTreesAsInProcess) {
   EXPECT_LE(all.most_extra_requests, 1) << "requests beyond one a child";
 }
 
+// DTS_KILLS: how many; DTS_KILL_SEED: where their moments are drawn from. 100 were made for the documentation:
+//   cmake --preset release -DDTS_TEST_LLAMA_SERVER=ON && ninja -C build/release llama_server_tests
+//   DTS_KILLS=100 build/release/bin/llama_server_tests --gtest_filter='*Kills*'
 TEST_F(LlamaServer, KillsOfAnEndpointDoNotChangeTrees) {
   const char* asked = std::getenv("DTS_KILLS");
   const int kills = asked != nullptr ? std::atoi(asked) : 12;
@@ -218,34 +221,50 @@ TEST_F(LlamaServer, KillsOfAnEndpointDoNotChangeTrees) {
   second.wait_until_listening();
   const auto remote = connect({first.url(), second.url()}, 20);
   const auto engine = remote->make_engine({.max_branches = kSlots, .context_length = 640});
-  std::mt19937_64 random(1);
+  const char* seed = std::getenv("DTS_KILL_SEED");
+  std::mt19937_64 random(seed != nullptr ? std::strtoull(seed, nullptr, 10) : 1);
   const std::vector<std::string> all = questions();
-  std::vector<std::string> expected(all.size());
+  struct Undisturbed {
+    std::string tree;
+    int steps = 0;
+  };
+  std::vector<Undisturbed> expected(10);
+  int killed = 0;
+  int struck = 0;  // kills that streams were lost to
   for (int i = 0; i < kills; ++i) {
-    const std::size_t which = static_cast<std::size_t>(i) % 10;
-    if (expected[which].empty()) {
+    const std::size_t which = static_cast<std::size_t>(i) % expected.size();
+    if (expected[which].tree.empty()) {
       const auto undisturbed = ask(*remote, all[which], options_at(0));
+      undisturbed->on_event = [&](const SearchEvent& event) { expected[which].steps = event.step; };
       decode(*engine, undisturbed);
-      expected[which] = describe(*undisturbed);
+      expected[which].tree = describe(*undisturbed);
+      ASSERT_TRUE(undisturbed->outcome().complete()) << undisturbed->outcome().error;
     }
     const auto search = ask(*remote, all[which], options_at(0));
-    const int moment = 1 + static_cast<int>(random() % 60);
-    LlamaServerProcess& victim = random() % 2 == 0 ? first : second;
-    bool killed = false;
+    const int moment =
+        1 + static_cast<int>(random() % static_cast<std::uint64_t>(std::max(1, expected[which].steps - 1)));
+    LlamaServerProcess& victim = random() % 3 == 0 ? second : first;  // the first has the question, most often
+    const std::int64_t before = remote_traffic(*engine).retries;
+    bool dead = false;
     search->on_event = [&](const SearchEvent& event) {
-      if (killed || event.type != SearchEvent::Type::kStep || event.step < moment) return;
-      killed = true;
+      if (dead || event.type != SearchEvent::Type::kStep || event.step < moment) return;
+      dead = true;
       victim.kill();
     };
     decode(*engine, search);
-    EXPECT_EQ(describe(*search), expected[which]) << "kill " << i << " at step " << moment;
+    EXPECT_EQ(describe(*search), expected[which].tree) << "kill " << i << " at step " << moment;
     EXPECT_TRUE(search->outcome().complete());
-    if (killed) {
+    killed += dead ? 1 : 0;
+    struck += remote_traffic(*engine).retries > before ? 1 : 0;
+    if (dead) {
       victim.start();
       victim.wait_until_listening();
     }
   }
-  std::printf("%d kills, %lld requests again\n", kills, static_cast<long long>(remote_traffic(*engine).retries));
+  EXPECT_EQ(killed, kills);
+  EXPECT_GT(struck, kills / 4) << "the kills found streams open";
+  std::printf("%d kills, %d of them of the endpoint that had the branches; %lld requests again\n", killed, struck,
+              static_cast<long long>(remote_traffic(*engine).retries));
 }
 
 // Once nothing can branch any more, a tree's tokens cost what plain streams of as many tokens cost.

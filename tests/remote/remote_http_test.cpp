@@ -6,8 +6,10 @@
 #include <condition_variable>
 #include <cstdlib>
 #include <filesystem>
+#include <limits>
 #include <memory>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <random>
 #include <string>
 #include <vector>
@@ -206,6 +208,50 @@ TEST_P(RemoteHttp, ARefusalIsSaidInOneLineAtOnce) {
   }
 }
 
+// A server that gives three tokens a request and drops the connection when it has said so: nothing is wrong with that.
+TEST_P(RemoteHttp, AnAnswerThatIsCompleteIsNoFailure) {
+  const WireModel model = make_model(GetParam());
+  LoopbackServer server([&](const LoopbackRequest& request, LoopbackReply& reply) {
+    if (!generates(request)) return answer_facts(model, request, reply);
+    nlohmann::json body = nlohmann::json::parse(request.body);
+    for (const char* name : {"max_tokens", "n_predict"}) {
+      if (body.contains(name)) body[name] = std::min<int>(3, body[name]);
+    }
+    if (body.contains("sampling_params")) {
+      nlohmann::json& most = body["sampling_params"]["max_new_tokens"];
+      most = std::min<int>(3, most);
+    }
+    WireAnswer answer(model, body.dump());
+    if (!reply.head(200)) return;
+    while (const std::optional<std::string> piece = answer.next()) {
+      if (piece->find("[DONE]") == std::string::npos && !reply.chunk(*piece)) return;
+    }
+  });
+  const auto remote = make_remote_model(options_for(model, {server.url()}));
+  const auto engine = remote->make_engine({.max_branches = 8, .context_length = 100});
+  EXPECT_EQ(describe(*decode(*engine)), undisturbed(model));
+  EXPECT_EQ(remote_traffic(*engine).retries, 0);
+}
+
+// Some servers do not end the last line.
+TEST_P(RemoteHttp, ALastLineNeedsNoEnd) {
+  const WireModel model = make_model(GetParam());
+  LoopbackServer server([&](const LoopbackRequest& request, LoopbackReply& reply) {
+    if (!generates(request)) return answer_facts(model, request, reply);
+    WireAnswer answer(model, request.body);
+    std::string body;
+    while (const std::optional<std::string> piece = answer.next()) body += *piece;
+    if (const std::size_t done = body.find("data: [DONE]"); done != std::string::npos) body.resize(done);
+    body.resize(body.find_last_not_of('\n') + 1);
+    if (!reply.head(200) || !reply.chunk(body)) return;
+    reply.end();
+  });
+  const auto remote = make_remote_model(options_for(model, {server.url()}));
+  const auto engine = remote->make_engine({.max_branches = 8, .context_length = 100});
+  EXPECT_EQ(describe(*decode(*engine)), undisturbed(model));
+  EXPECT_EQ(remote_traffic(*engine).retries, 0);
+}
+
 INSTANTIATE_TEST_SUITE_P(Kinds, RemoteHttp,
                          ::testing::Values(RemoteKind::kVllm, RemoteKind::kSglang, RemoteKind::kLlamaServer),
                          [](const auto& kind) {
@@ -342,6 +388,89 @@ TEST(RemoteModel, TheKeyGoesToTheServerAndNowhereElse) {
   EXPECT_EQ(shown.find("secret"), std::string::npos);
 }
 
+// A server that repeats the key it was given, when a branch is asked for and while the model is loaded.
+TEST(RemoteModel, AKeyThatAServerRepeatsIsNotShown) {
+  const WireModel model = make_model(RemoteKind::kVllm);
+  const std::string complaint = R"({"error":{"message":"key sk-secret is not good: Bearer sk-secret","code":401}})";
+  {
+    LoopbackServer server([&](const LoopbackRequest& request, LoopbackReply& reply) {
+      if (!generates(request)) return answer_facts(model, request, reply);
+      reply.head(401);
+      reply.chunk(complaint);
+      reply.end();
+    });
+    RemoteModelOptions options = options_for(model, {server.url()});
+    options.api_key = "sk-secret";
+    const auto remote = make_remote_model(options);
+    const auto engine = remote->make_engine({.max_branches = 8, .context_length = 100});
+    EXPECT_EQ(decode(*engine)->outcome().error, server.url() + ": HTTP 401: key [key] is not good: Bearer [key]");
+  }
+  LoopbackServer server([&](const LoopbackRequest&, LoopbackReply& reply) {
+    reply.head(401);
+    reply.chunk(complaint);
+    reply.end();
+  });
+  RemoteModelOptions options = options_for(model, {server.url()});
+  options.api_key = "sk-secret";
+  try {
+    make_remote_model(options);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(std::string(error.what()).find("secret"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("[key]"), std::string::npos) << error.what();
+  }
+}
+
+// A fleet that is away for a moment costs a question's text no more than its branches.
+TEST(RemoteModel, TextWaitsForServersThatComeBack) {
+  const WireModel model = make_model(RemoteKind::kVllm);
+  std::atomic<int> away = 0;
+  LoopbackServer server([&](const LoopbackRequest& request, LoopbackReply& reply) {
+    if (away.fetch_sub(1) <= 0) return answer_well(model, request, reply);
+    reply.head(503);
+    reply.chunk(R"({"error":{"message":"Loading model","code":503}})");
+    reply.end();
+  });
+  const auto remote = make_remote_model(options_for(model, {server.url()}));
+  away = 2;
+  EXPECT_EQ(remote->vocabulary().piece(7), "<7>");
+  EXPECT_LE(away, 0);
+  away = 1;
+  EXPECT_THROW(make_remote_model(options_for(model, {server.url()})), Error)
+      << "while it is loaded, it is said at once";
+}
+
+// Prompts of an API of text are kept as words: they come again.
+TEST(RemoteModel, PromptsOfTextLeaveOnlyTheirWordsBehind) {
+  LoopbackServer server([&](const LoopbackRequest&, LoopbackReply& reply) {
+    reply.head(200);
+    reply.chunk(R"({"object":"list","data":[{"id":"m\u001b[31m","object":"model"}]})");
+    reply.end();
+  });
+  RemoteModelOptions options;
+  options.kind = RemoteKind::kOpenai;
+  options.urls = {server.url()};
+  const auto remote = make_remote_model(options);
+  EXPECT_EQ(remote->info().name.find('\x1b'), std::string::npos) << "what a server calls its model is not trusted";
+  const std::string words[] = {"alpha", " beta", "  \ngamma", " \u00e9\u00e9\u00e9",
+                               " " + std::string(100, 'x') + "\u00e9"};
+  std::mt19937_64 random(3);
+  Token least = std::numeric_limits<Token>::max();
+  Token most = 0;
+  for (int i = 0; i < 1000; ++i) {
+    std::string prompt;
+    for (int word = 0; word < 20; ++word) prompt += words[random() % std::size(words)];
+    std::string back;
+    for (const Token token : remote->vocabulary().tokenize_prompt(prompt)) {
+      back += remote->vocabulary().piece(token, true);
+      least = std::min(least, token);
+      most = std::max(most, token);
+    }
+    ASSERT_EQ(back, prompt);
+  }
+  EXPECT_LT(most - least, 300);
+}
+
 TEST(RemoteModel, NobodyThereIsSaidInOneLine) {
   RemoteModelOptions options;
   {
@@ -354,7 +483,8 @@ TEST(RemoteModel, NobodyThereIsSaidInOneLine) {
   } catch (const Error& error) {
     EXPECT_NE(std::string(error.what()).find(options.urls[0] + "/v1/models: "), std::string::npos) << error.what();
   }
-  for (const char* url : {"", "host:80", "ftp://host", "http://user:pass@host", "http://a b"}) {
+  for (const char* url :
+       {"", "host:80", "ftp://host", "http://user:pass@host", "http://a b", "http://host?key=1", "http://host#a"}) {
     options.urls = {url};
     EXPECT_THROW(make_remote_model(options), Error) << url;
   }

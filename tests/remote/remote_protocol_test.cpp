@@ -53,6 +53,26 @@ const auto kSglang = make_sglang_protocol("m");
 const auto kLlama = make_llama_server_protocol("");
 const auto kOpenai = make_openai_protocol("m");
 
+// A line may have 64 MiB: what is built of it must not be many times that.
+TEST(RemoteProtocol, JsonThatNestsWithoutEndIsRefused) {
+  Pieces pieces;
+  for (const char* open : {"[", "{\"a\":", "[[],"}) {
+    std::string deep;
+    for (int i = 0; i < 100000; ++i) deep += open;
+    EXPECT_THROW(read_all(*kVllm, 2, {deep}, pieces), Error);
+    EXPECT_THROW(read_all(*kLlama, 2, {R"({"stop":false,"tokens":)" + deep}, pieces), Error);
+    EXPECT_EQ(complaint_of(500, deep).find('\n'), std::string::npos);
+  }
+}
+
+TEST(RemoteProtocol, WordsOfStrangersAreShownOnOneLine) {
+  EXPECT_EQ(shown("a\x1b[31m\nb"), "a\u241b[31m b");
+  EXPECT_LT(shown(std::string(1 << 20, 'x')).size(), 310U);
+  const std::vector<std::string> headers = {"Authorization: Bearer sk-1"};
+  EXPECT_EQ(without_secrets("no sk-1, no Bearer sk-1", headers), "no [key], no Bearer [key]");
+  EXPECT_EQ(without_secrets("nothing", {}), "nothing");
+}
+
 TEST(RemoteProtocol, VllmReadsChunksAsPublished) {
   Pieces pieces;
   const Reading reading = read_all(

@@ -90,13 +90,13 @@ struct Decoded {
   std::int64_t fed = 0;
 };
 
-Decoded run(const WireModel& model, SimulatedNetwork& network, std::vector<std::shared_ptr<Search>> searches) {
+Decoded run(const WireModel& model, SimulatedNetwork& network, std::vector<std::shared_ptr<Search>> searches,
+            const RemoteEngineOptions& options) {
   const std::unique_ptr<Protocol> protocol = protocol_for(model);
   NoPieces pieces;
   Decoded result;
   {
-    RemoteEngine engine(engine_options(network, model.n_vocab), *protocol, pieces, network.transport(),
-                        network.clock());
+    RemoteEngine engine(options, *protocol, pieces, network.transport(), network.clock());
     Scheduler scheduler(engine);
     for (const auto& search : searches) {
       Job job;
@@ -116,6 +116,10 @@ Decoded run(const WireModel& model, SimulatedNetwork& network, std::vector<std::
   EXPECT_EQ(result.traffic.received_tokens, result.fed + result.traffic.overshoot_tokens)
       << "every token received was used once, or is overshoot";
   return result;
+}
+
+Decoded run(const WireModel& model, SimulatedNetwork& network, std::vector<std::shared_ptr<Search>> searches) {
+  return run(model, network, std::move(searches), engine_options(network, model.n_vocab));
 }
 
 std::vector<std::shared_ptr<Search>> two_questions(std::uint64_t seed) {
@@ -143,6 +147,7 @@ NetworkOptions disturbed(std::uint64_t seed) {
       const double from = 2 * draw();
       endpoint.outages.emplace_back(from, from + 3 * draw());
     }
+    if (draw() < 0.1) endpoint.room = 1 + static_cast<int>(3 * draw());
   }
   return options;
 }
@@ -193,7 +198,9 @@ TEST_P(RemoteScenarios, TreesDoNotDependOnTheNetwork) {
     }
     SimulatedNetwork network(model, disturbed(seed));
     const auto searches = two_questions(tree);
-    const Decoded result = run(model, network, searches);
+    RemoteEngineOptions options = engine_options(network, model.n_vocab);
+    if (seed % 5 == 0) options.stream.most_ahead = seed % 40;  // numbers: a few tokens, or not even one
+    const Decoded result = run(model, network, searches, options);
     ASSERT_EQ(result.trees, expected) << "scenario " << seed;
     if (HasFailure()) FAIL() << "scenario " << seed;
     faults += network.faults();
@@ -349,6 +356,120 @@ TEST(RemoteSimulation, AStragglerIsWaitedForAsLongAsTheUserSays) {
   EXPECT_EQ(search->outcome().reason, StopReason::kFailed);
   EXPECT_EQ(search->outcome().error, "a branch was given up: no server had its next token in 1 s");
   EXPECT_EQ(engine.traffic().given_up, 1);
+}
+
+// A server that bears fewer streams than a question has branches, each slower than a branch is patient: those that are
+// sent away wait for their turn.
+TEST(RemoteSimulation, ABranchThatFindsNoRoomIsNotGivenUpWhileTheServerWorks) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const WireModel model = make_model(seed, {RemoteKind::kVllm});
+    SimulatedNetwork roomy(model, quiet(1));
+    const std::vector<std::string> expected = run(model, roomy, two_questions(seed)).trees;
+    NetworkOptions crowded = quiet(1);
+    crowded.endpoints[0].room = 2;
+    crowded.endpoints[0].per_token = 10;
+    SimulatedNetwork network(model, crowded);
+    RemoteEngineOptions options = engine_options(network, model.n_vocab);
+    options.stream.stall_seconds = options.stream.first_token_seconds = 60;
+    const Decoded result = run(model, network, two_questions(seed), options);
+    EXPECT_EQ(result.trees, expected) << "seed " << seed;
+    EXPECT_GT(result.traffic.retries, 0) << "there was no lack of room";
+    EXPECT_LT(static_cast<double>(result.traffic.retries), network.now()) << "no more than one a second asks in vain";
+  }
+}
+
+// A server that hangs when it has sent all of a branch: the room that the request takes there is needed by the others.
+TEST(RemoteSimulation, ARequestThatIsNeverEndedIsLeft) {
+  const WireModel model = make_model(7, {RemoteKind::kVllm});
+  SimulatedNetwork roomy(model, quiet(1));
+  const std::vector<std::string> expected = run(model, roomy, two_questions(7)).trees;
+  NetworkOptions crowded = quiet(1);
+  crowded.endpoints[0].room = 1;
+  crowded.endpoints[0].hangs_at_end = true;
+  SimulatedNetwork network(model, crowded);
+  EXPECT_EQ(run(model, network, two_questions(7)).trees, expected);
+}
+
+// A branch whose tokens nobody takes is read ahead so far and no further, and goes on from there when they are taken.
+TEST(RemoteSimulation, ABranchIsReadAheadOnlySoFar) {
+  WireModel model = make_model(7, {RemoteKind::kVllm});
+  model.script = RandomScript{.seed = 7, .n_vocab = model.n_vocab, .end_token = 0, .end_bias = -100.0};
+  NetworkOptions one_slow = quiet(2);
+  one_slow.endpoints[1].per_token = 50;
+  SimulatedNetwork network(model, one_slow);
+  const auto protocol = protocol_for(model);
+  NoPieces pieces;
+  RemoteEngineOptions options = engine_options(network, model.n_vocab);
+  options.stream.stall_seconds = options.stream.first_token_seconds = 1000;
+  options.stream.most_ahead = 100;  // numbers: nine tokens with ten candidates each
+  RemoteEngine engine(options, *protocol, pieces, network.transport(), network.clock());
+  PredictionSpec spec[2];
+  std::vector<BranchId> branches;
+  std::vector<Token> next = {3, 3};
+  for (const Token first : {1, 2}) {
+    branches.push_back(engine.open());
+    engine.prefill(branches.back(), std::vector<Token>{first, 2});
+    spec[first - 1].sampling.temperature = 0;
+    spec[first - 1].most_tokens = 400;
+  }
+  std::vector<Token> taken = {1, 2, 3};
+  const auto step = [&](std::size_t from, std::size_t to) {
+    std::vector<Feed> feeds;
+    for (std::size_t i = from; i < to; ++i) {
+      feeds.push_back({.branch = branches[i], .tokens = {&next[i], 1}, .draw = 0, .spec = &spec[i]});
+    }
+    std::vector<Prediction> out(feeds.size());
+    engine.step(feeds, out);
+    for (std::size_t i = from; i < to; ++i) {
+      if (out[i - from].status == Prediction::Status::kOk) next[i] = out[i - from].sampled;
+    }
+    if (from == 0) taken.push_back(next[0]);
+  };
+  step(0, 2);  // the slow one is pending
+  for (int i = 0; i < 3; ++i) step(1, 2);
+  EXPECT_GT(network.now(), 100) << "time for some ten thousand tokens";
+  EXPECT_LT(engine.traffic().received_tokens, 20);
+  for (int i = 0; i < 60; ++i) step(0, 1);
+  ASSERT_EQ(taken.size(), 64U);
+  for (std::size_t n = 3; n < taken.size(); ++n) {
+    std::vector<float> logits(static_cast<std::size_t>(model.n_vocab));
+    model.script(std::span(taken).first(n), logits);
+    ASSERT_EQ(taken[n], std::max_element(logits.begin(), logits.end()) - logits.begin()) << "token " << n;
+  }
+}
+
+// A transport that has no room for one request.
+struct FullTransport final : Transport {
+  explicit FullTransport(std::unique_ptr<Transport> real) : transport(std::move(real)) {}
+  CallId start(const OutgoingRequest& request, CallListener& listener) override {
+    if (++started == 1) throw Error("no room for another request");
+    return transport->start(request, listener);
+  }
+  void cancel(CallId call) override { transport->cancel(call); }
+  void poll(double seconds) override { transport->poll(seconds); }
+  std::unique_ptr<Transport> transport;
+  int started = 0;
+};
+
+TEST(RemoteSimulation, ARequestThatCannotBeMadeFailsItsOwnSearchAlone) {
+  const WireModel model = make_model(5, {RemoteKind::kVllm});
+  SimulatedNetwork network(model, quiet(1));
+  const auto expected = run(model, network, two_questions(5)).trees;
+  const auto protocol = protocol_for(model);
+  NoPieces pieces;
+  RemoteEngine engine(engine_options(network, model.n_vocab), *protocol, pieces,
+                      std::make_unique<FullTransport>(network.transport()), network.clock());
+  Scheduler scheduler(engine);
+  const auto searches = two_questions(5);
+  for (const auto& search : searches) {
+    Job job;
+    job.search = search;
+    scheduler.submit(std::move(job));
+  }
+  scheduler.run();
+  EXPECT_EQ(searches[0]->outcome().error, "no room for another request");
+  EXPECT_EQ(describe(*searches[1]), expected[1]);
+  EXPECT_EQ(engine.fleet().streams(0), 0);
 }
 
 // An engine that has had many branches holds no more than one that had few. DTS_BRANCHES: how many.

@@ -94,6 +94,7 @@ CallId SimulatedNetwork::start(const OutgoingRequest& request, CallListener& lis
   prefix_tokens_ += static_cast<std::int64_t>(call->answer->tokens().size());
   cached_tokens_ += static_cast<std::int64_t>(cached);
   caches_[call->endpoint].keep(call->answer->tokens());
+  call->sent_away = endpoint.room > 0 && open_at_[call->endpoint] >= endpoint.room;
   ++open_at_[call->endpoint];
   const double arrives = now_ + delayed(endpoint.latency) + endpoint.per_prompt_token * static_cast<double>(computed);
   calls_.emplace(id, call);
@@ -133,6 +134,7 @@ void SimulatedNetwork::deliver(CallId id) {
   if (found == calls_.end()) return;
   const std::shared_ptr<Call> call = found->second;
   if (down(call->endpoint, now_)) return fail(id, {.text = "connection refused"});
+  if (call->sent_away) return fail(id, {.busy = true, .text = complaint_of(429, R"({"message":"no room"})")});
   const bool now = call->fault != Fault::kNone && call->piece == call->fault_at;
   const bool first = call->piece == 0;
   if (call->fault != Fault::kNone && first) {
@@ -145,7 +147,8 @@ void SimulatedNetwork::deliver(CallId id) {
         return fail(id, {.text = complaint_of(500, R"({"error":{"message":"boom","code":500}})")});
       case Fault::kBusy429:
         ++faults_;
-        return fail(id, {.retry_after = 1 + 3 * unit(), .text = complaint_of(429, R"({"message":"busy"})")});
+        return fail(id,
+                    {.busy = true, .retry_after = 1 + 3 * unit(), .text = complaint_of(429, R"({"message":"busy"})")});
       default:
         break;
     }
@@ -153,6 +156,7 @@ void SimulatedNetwork::deliver(CallId id) {
   std::optional<std::string> piece = call->answer->next();
   if (!piece) {
     if (!call->held.empty()) send(id, std::exchange(call->held, {}));
+    if (options_.endpoints[call->endpoint].hangs_at_end) return;
     if (close(id)) call->listener->done();
     return;
   }

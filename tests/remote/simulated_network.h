@@ -37,6 +37,8 @@ struct SimulatedEndpoint {
   double per_stream = 0;                           // seconds more a token for each stream that is open beside it
   double per_prompt_token = 0;                     // seconds for each that the prefix cache does not have
   std::size_t cache_blocks = 0;                    // of the prefix cache; 0: there is none
+  int room = 0;                                    // streams at once, others are sent away; 0: as many as come
+  bool hangs_at_end = false;                       // sends all of an answer, and does not end it
   std::vector<std::pair<double, double>> outages;  // [from, to): refuses, and what was open is cut
 };
 
@@ -86,7 +88,7 @@ class SimulatedNetwork {
     int fault_at = 0;  // piece
     int piece = 0;
     std::string held;  // changes places with the next
-    double busy_until = 0;
+    bool sent_away = false;
   };
 
   bool close(remote::CallId id);  // false: it is not open

@@ -117,6 +117,25 @@ TEST(TruncatedStatistics, TheEstimateIsExactForAGeometricTail) {
   }
 }
 
+// So is one that goes on as the known ones do, and ends: many tokens that are nearly alike, as at a decision.
+TEST(TruncatedStatistics, TheEstimateIsExactForAPlateauThatEnds) {
+  for (const double fall : {0.0, 0.002, 0.01}) {
+    for (const int alike : {30, 60, 200, 1500}) {
+      std::vector<float> logits = {5.0F, 4.0F};
+      for (int i = 0; i < alike; ++i) logits.push_back(static_cast<float>(1.0 - i * fall));
+      for (int i = 0; i < 500; ++i) logits.push_back(-20.0F);
+      const std::vector<double> logprobs = log_softmax(logits);
+      const Prediction truth = predict_oracle(logits, PredictionSpec{}, 0);
+      for (const std::size_t seen : {std::size_t{10}, std::size_t{20}}) {
+        const TruncatedDistribution known{std::span(logprobs).first(seen), seen, static_cast<int>(logits.size())};
+        const Statistics taken = estimate_statistics(known, bound_statistics(known, 0.6), 0.6);
+        EXPECT_NEAR(taken.entropy, static_cast<double>(truth.entropy), 5e-3) << fall << ", " << alike << ", " << seen;
+        EXPECT_NEAR(taken.varentropy, static_cast<double>(truth.varentropy), 2e-2) << fall << ", " << alike;
+      }
+    }
+  }
+}
+
 // The worst that can hide: the bounds are reached, so they cannot be made tighter by much.
 TEST(TruncatedStatistics, AreNearlyReached) {
   const double cap = 0.01;

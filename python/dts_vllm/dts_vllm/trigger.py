@@ -4,8 +4,20 @@ from .request import DECISION, EITHER, HIGH_ENTROPY
 from .statistics import entropy_and_varentropy
 
 
+class Now:
+    """What the rows of one step ask for: [(row, Wanted, tokens drawn so far)], rows ascending."""
+
+    def __init__(self, rows):
+        # (row, probe) of the requests that only ask whether we are there.
+        self.probes = [(row, wanted.probe) for row, wanted, _ in rows if wanted.probe]
+        # (row, Wanted) of those whose next token may be a decision token.
+        self.watched = [(row, wanted) for row, wanted, drawn in rows if not wanted.probe and drawn >= wanted.skip]
+        # Rows that draw their next token whatever it is.
+        self.skipping = [row for row, wanted, drawn in rows if not wanted.probe and drawn < wanted.skip]
+
+
 class Rows:
-    """The requests of the batch that asked for something, by row."""
+    """The requests of a batch that asked for something, by row: how vLLM's first model runner keeps them."""
 
     def __init__(self):
         self.wanted = {}  # row -> Wanted
@@ -30,22 +42,31 @@ class Rows:
             if swap and replaced is not None:
                 table[source] = replaced
 
-    def probes(self):
-        """(row, probe) of the requests that only ask whether we are there."""
-        return [(row, wanted.probe) for row, wanted in sorted(self.wanted.items()) if wanted.probe]
+    def now(self):
+        return Now([(row, wanted, len(self.output[row])) for row, wanted in sorted(self.wanted.items())])
 
-    def watched(self):
-        """(row, Wanted) of those whose next token may be a decision token."""
-        return [
-            (row, wanted)
-            for row, wanted in sorted(self.wanted.items())
-            if not wanted.probe and len(self.output[row]) >= wanted.skip
-        ]
 
-    def skipping(self):
-        """Rows that draw their next token whatever it is."""
-        watched = {row for row, _ in self.watched()}
-        return [row for row, wanted in sorted(self.wanted.items()) if not wanted.probe and row not in watched]
+class Slots:
+    """The same by slot: how the second one keeps them. A request keeps its slot; rows are dealt out anew each step."""
+
+    def __init__(self):
+        self.wanted = {}  # slot -> Wanted
+
+    def add(self, slot, wanted):
+        """What the slot held before is over."""
+        self.wanted.pop(slot, None)
+        if wanted is not None:
+            self.wanted[slot] = wanted
+
+    def any_of(self, slots):
+        return any(slot in self.wanted for slot in slots)
+
+    def now(self, slots, lengths, prompts):
+        """slots, lengths [rows]: whose row it is, and tokens before the one to draw. prompts: tokens of a slot's prompt."""
+        rows = zip(range(len(slots)), slots, lengths)
+        return Now(
+            [(row, self.wanted[slot], length - prompts[slot]) for row, slot, length in rows if slot in self.wanted]
+        )
 
 
 class Thresholds:

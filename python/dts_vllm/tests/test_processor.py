@@ -1,5 +1,6 @@
 """The processor itself, on torch's device, driven as vLLM drives it. Skipped where torch is not."""
 
+import abc
 import enum
 import sys
 import time
@@ -10,35 +11,93 @@ from types import SimpleNamespace
 from oracle import oracle_values
 
 try:
+    import numpy as np
     import torch
 except ImportError as missing:
     raise unittest.SkipTest(f"{missing}: the processor runs on torch") from missing
 
 
+class OfRows(abc.ABC):
+    """What vLLM's first runner asks of a processor: its abstract methods."""
+
+    @abc.abstractmethod
+    def __init__(self, vllm_config, device, is_pin_memory):
+        raise NotImplementedError
+
+    @abc.abstractmethod
+    def apply(self, logits):
+        raise NotImplementedError
+
+    @abc.abstractmethod
+    def is_argmax_invariant(self):
+        raise NotImplementedError
+
+    @abc.abstractmethod
+    def update_state(self, batch_update):
+        raise NotImplementedError
+
+
+class OfSlots(abc.ABC):
+    """The same of the second runner."""
+
+    def __init__(self, vllm_config, req_states):
+        raise AssertionError("the processor has its own")
+
+    @abc.abstractmethod
+    def apply(self, logits, ctx):
+        raise NotImplementedError
+
+
 def have_vllm():
-    """Where vLLM is not there, the two names that the processor takes from it."""
+    """Where vLLM is not there, the names that the processor takes from it."""
     try:
         import vllm.v1.sample.logits_processor  # noqa: F401
     except ImportError:
         names = types.ModuleType("vllm.v1.sample.logits_processor")
-        names.LogitsProcessor = object
+        names.LogitsProcessor = OfRows
         names.MoveDirectionality = enum.Enum("MoveDirectionality", ["UNIDIRECTIONAL", "SWAP"])
-        for name in ("vllm", "vllm.v1", "vllm.v1.sample"):
+        second = types.ModuleType("vllm.v1.worker.gpu.sample.logits_processor")
+        second.LogitsProcessor = OfSlots
+        parents = "vllm vllm.v1 vllm.v1.sample vllm.v1.worker vllm.v1.worker.gpu vllm.v1.worker.gpu.sample"
+        for name in parents.split():
             sys.modules.setdefault(name, types.ModuleType(name))
-        sys.modules["vllm.v1.sample.logits_processor"] = names
+        for module in (names, second):
+            sys.modules[module.__name__] = module
     return sys.modules["vllm.v1.sample.logits_processor"]
 
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 
 
-def make_processor(vocabulary, padding=None):
+def make_processor(vocabulary, padding=None, prompts=None):
+    """`prompts`: as the second runner makes it, with prompts of so many tokens, a slot each."""
     have_vllm()
     from dts_vllm.processor import DecisionTokenProcessor
 
     config = SimpleNamespace(eos_token_id=[0], pad_token_id=padding)
     model = SimpleNamespace(hf_config=config, get_vocab_size=lambda: vocabulary)
-    return DecisionTokenProcessor(SimpleNamespace(model_config=model), torch.device(DEVICE), False)
+    config = SimpleNamespace(model_config=model)
+    if prompts is None:
+        return DecisionTokenProcessor(config, torch.device(DEVICE), False)
+    states = SimpleNamespace(
+        device=torch.device(DEVICE),
+        max_num_reqs=len(prompts),
+        vocab_size=vocabulary,
+        prompt_len=SimpleNamespace(np=np.array(prompts, dtype=np.int32)),
+    )
+    return DecisionTokenProcessor(config, states)
+
+
+def context(slots, lengths, expanded=None, positions=None):
+    """One step of the second runner: slots [requests], lengths [requests]; expanded, positions [rows]."""
+    expanded = slots if expanded is None else expanded
+    positions = [length - 1 for length in lengths] if positions is None else positions
+    return SimpleNamespace(
+        idx_mapping_np=np.array(slots, dtype=np.int32),
+        seq_lens_upper_bound_np=np.array(lengths, dtype=np.int32),
+        expanded_idx_mapping=torch.tensor(expanded, device=DEVICE),
+        pos=torch.tensor(positions, device=DEVICE),
+    )
 
 
 def update(added=(), removed=(), moved=()):
@@ -105,6 +164,43 @@ class ProcessorTest(unittest.TestCase):
         processor.update_state(update(moved=[(0, 2, moved)]))
         out = processor.apply(torch.zeros(3, 5, device=DEVICE))
         self.assertEqual(torch.isfinite(out).sum(dim=1).tolist(), [5, 5, 1])
+
+    def test_both_runners_end_the_same_rows(self):
+        generator = torch.Generator().manual_seed(5)
+        args = {"dts_version": 1, "dts_criterion": "decision", "dts_tau_v": 0.4, "dts_tau_h": 2.5, "dts_stat_temp": 0.6}
+        ended = 0
+        for step in range(50):
+            rows, vocabulary = 6, 40
+            logits = (3 * torch.randn(rows, vocabulary, generator=generator)).to(DEVICE)
+            asked = [args if row % 3 else None for row in range(rows)]
+            first = make_processor(vocabulary)
+            first.update_state(update(added=[(row, wanted, []) for row, wanted in enumerate(asked)]))
+            expected = first.apply(logits.clone())
+            second = make_processor(vocabulary, prompts=[4] * 16)
+            slots = torch.randperm(16, generator=generator)[:rows].tolist()
+            for slot, wanted in zip(slots, asked):
+                added = second.add_request(slot, SimpleNamespace(extra_args=wanted))
+                self.assertEqual(added, wanted is not None)
+            out = second.apply(logits.clone(), context(slots, [4] * rows))
+            self.assertTrue(torch.equal(out, expected), step)
+            ended += int((torch.isfinite(out).sum(dim=1) == 1).sum())
+        self.assertGreater(ended, 20)
+
+    def test_a_slot_belongs_to_who_came_last(self):
+        args = {"dts_version": 1, "dts_criterion": "high-entropy", "dts_tau_v": 0, "dts_tau_h": 0.1, "dts_stat_temp": 1.0}
+        processor = make_processor(5, prompts=[3, 7])
+        flat = torch.zeros(1, 5, device=DEVICE)
+        self.assertTrue(processor.add_request(1, SimpleNamespace(extra_args={**args, "dts_skip": 1})))
+        self.assertEqual(torch.isfinite(processor.apply(flat.clone(), context([1], [7]))).sum().item(), 4)
+        self.assertEqual(processor.apply(flat.clone(), context([1], [8])).argmax().item(), 4, "one drawn: watched now")
+        other = processor.apply(flat.clone(), context([0], [8]))
+        self.assertTrue(torch.equal(other, flat), "another slot")
+        # Drafts: the first row is the token that is skipped, the second the one after it.
+        drafts = processor.apply(torch.zeros(2, 5, device=DEVICE), context([1], [8], expanded=[1, 1], positions=[6, 7]))
+        self.assertEqual(torch.isfinite(drafts).sum(dim=1).tolist(), [4, 1])
+        for nonsense in (None, {"dts_version": 1, "dts_tau_v": "x"}, {"dts_version": 9}):
+            self.assertFalse(processor.add_request(1, SimpleNamespace(extra_args=nonsense)))
+            self.assertTrue(torch.equal(processor.apply(flat.clone(), context([1], [9])), flat))
 
     def test_what_a_step_costs_is_said(self):
         if DEVICE != "cuda":

@@ -21,6 +21,13 @@ constexpr Names<LocalEngine, 5> kEngines = {{{"auto", LocalEngine::kAuto},
                                              {"native-cpu", LocalEngine::kNativeCpu},
                                              {"native-oracle", LocalEngine::kNativeOracle}}};
 
+// Where nobody has measured that our kernels are the faster ones, they are there for the asking.
+#if defined(__x86_64__)
+constexpr bool kMeasured = true;
+#else
+constexpr bool kMeasured = false;
+#endif
+
 NativeKvType native_kv(const LlamaModelOptions& model) {
   return model.engine.kv_type == KvType::kQ8_0 ? NativeKvType::kQ8_0 : NativeKvType::kF16;
 }
@@ -84,7 +91,7 @@ LocalChoice choose_local_engine(const LocalModelOptions& options, std::int64_t f
   const bool native_gpu = wants_gpu && why_no_native_gpu().empty();
   const bool llama_gpu = wants_gpu && llama_has_gpu();
   // A GPU that only llama.cpp can use is still the faster one. And nobody needs to hear what this machine has not.
-  if (!native_gpu && (llama_gpu || !why_no_native_cpu().empty())) return {};
+  if (!native_gpu && (llama_gpu || !kMeasured || !why_no_native_cpu().empty())) return {};
   if (!llama_gpu) model.gpu_layers = -1;  // out of habit
   if (const std::string option = llama_option(model); !option.empty()) {
     return {.engine = LocalEngine::kLlama, .note = fmt::format("engine: llama.cpp, for {}", option)};

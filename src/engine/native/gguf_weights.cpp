@@ -60,6 +60,11 @@ class GgufWeights final : public WeightSource {
     return out;
   }
 
+  void let_go(const StoredRows& rows) const override {
+    mapping_->let_go(rows.data, ggml_row_size(static_cast<ggml_type>(rows.type), rows.columns) *
+                                    static_cast<std::size_t>(rows.rows));
+  }
+
   // The tensors that make the part, in order.
   std::vector<std::string> names(Part part, int layer) const {
     const auto of = [&](const char* name) { return layer_tensor(layer, name); };

@@ -30,4 +30,13 @@ MappedFile::MappedFile(const std::string& path) {
 
 MappedFile::~MappedFile() { munmap(const_cast<std::uint8_t*>(data_), size_); }
 
+void MappedFile::let_go(const std::uint8_t* from, std::size_t bytes) const {
+  // Whole pages only: what lies beside may be in use.
+  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+  const auto offset = static_cast<std::size_t>(from - data_);
+  const std::size_t first = (offset + page - 1) / page * page;
+  const std::size_t end = (offset + bytes) / page * page;
+  if (first < end) madvise(const_cast<std::uint8_t*>(data_) + first, end - first, MADV_DONTNEED);
+}
+
 }  // namespace dts::native

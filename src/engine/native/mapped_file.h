@@ -17,6 +17,8 @@ class MappedFile {
 
   const std::uint8_t* data() const { return data_; }
   std::size_t size() const { return size_; }
+  // Takes a stretch of it out of this process's memory; it is read from the file again when it is looked at.
+  void let_go(const std::uint8_t* from, std::size_t bytes) const;
 
  private:
   const std::uint8_t* data_ = nullptr;

@@ -58,6 +58,8 @@ class WeightSource {
 
   // The part as it is stored, matrix after matrix; none where there is no such thing. Throws dts::Error.
   virtual std::vector<StoredRows> stored(Part /*part*/, int /*layer*/) const { return {}; }
+  // Stored rows that will hardly be read again: what holds them in memory may let go. They can still be read.
+  virtual void let_go(const StoredRows& /*rows*/) const {}
 };
 
 }  // namespace dts::native

@@ -8,14 +8,24 @@
 
 #include "dts/error.h"
 #include "engine/remote/answer_text.h"
+#include "json/parse.h"
 
 namespace dts::remote {
 
 using nlohmann::json;
 
+json parse_answer(std::string_view text) {
+  // No server nests so deep. A whole vocabulary's log-probabilities have some millions of values.
+  return parse_json(text, {.depth = 24, .values = std::size_t{8} << 20U});
+}
+
 json parse_event(std::string_view data) {
-  json event = json::parse(data, nullptr, /*allow_exceptions=*/false);
-  if (event.is_discarded()) throw Error("an event of the stream is not JSON");
+  json event;
+  try {
+    event = parse_answer(data);
+  } catch (const JsonError& error) {
+    throw Error(fmt::format("an event of the stream is not JSON: {}", error.what()));
+  }
   if (!event.is_object()) throw Error("an event of the stream is not a JSON object");
   if (!member(event, "error").is_null()) {
     const json& code = member(member(event, "error"), "code");
@@ -100,7 +110,7 @@ ServerModel first_model(const Asker& server, const std::string& name) {
   std::string names;
   for (const json& entry : member(answer, "data")) {
     const std::string id = text_in(member(entry, "id"));
-    names += (names.empty() ? "" : ", ") + id.substr(0, 100);
+    if (names.size() < 400) names += (names.empty() ? "" : ", ") + shown(id.substr(0, 100));
     if (!name.empty() && id != name) continue;
     ServerModel model;
     model.name = id;

@@ -11,6 +11,9 @@
 
 namespace dts::remote {
 
+// The text of an answer or of one event. Throws JsonError when it is no JSON, or more than an answer is.
+nlohmann::json parse_answer(std::string_view text);
+
 // Throws dts::Error with the server's own words when the event is an error, or is no JSON object.
 nlohmann::json parse_event(std::string_view data);
 

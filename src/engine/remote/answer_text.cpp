@@ -4,6 +4,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "json/parse.h"
 #include "text/display.h"
 #include "text/utf8.h"
 
@@ -14,10 +15,36 @@ bool is_refusal(long status) {
   return status >= 300 && status < 500 && status != 408 && status != 425 && status != 429;
 }
 
-std::string complaint_of(long status, std::string_view body) {
+bool is_busy(long status) { return status == 429 || status == 503; }
+
+std::string shown(std::string_view words) {
   constexpr std::size_t kMost = 300;
+  // What is cut off is not looked at: a line may have megabytes.
+  std::string line = text::one_line(text::valid_utf8(words.substr(0, 4 * kMost)));
+  if (line.size() > kMost) line = text::valid_utf8(line.substr(0, kMost)) + "...";
+  return line;
+}
+
+std::string without_secrets(std::string text, std::span<const std::string> headers) {
+  for (const std::string& header : headers) {
+    // The last word: a key may be repeated without the scheme before it.
+    const std::string secret = header.substr(header.find_last_of(' ') + 1);
+    if (secret.empty()) continue;
+    for (std::size_t at = text.find(secret); at != std::string::npos; at = text.find(secret, at)) {
+      text.replace(at, secret.size(), "[key]");
+    }
+  }
+  return text;
+}
+
+std::string complaint_of(long status, std::string_view body) {
   std::string words;
-  const nlohmann::json json = nlohmann::json::parse(body, nullptr, /*allow_exceptions=*/false);
+  nlohmann::json json;
+  try {
+    json = parse_json(body, {.depth = 16, .values = 10000});
+  } catch (const JsonError&) {
+    // It is words, then, or too much to be an error's.
+  }
   if (json.is_object()) {
     const auto text_in = [](const nlohmann::json& object, const char* name) {
       const auto found = object.find(name);
@@ -30,8 +57,7 @@ std::string complaint_of(long status, std::string_view body) {
     if (words.empty()) words = text_in(json, "detail");
   }
   if (words.empty()) words = std::string(body);
-  words = text::one_line(text::valid_utf8(words));
-  if (words.size() > kMost) words = text::valid_utf8(words.substr(0, kMost)) + "...";
+  words = shown(words);
   return words.empty() ? fmt::format("HTTP {}", status) : fmt::format("HTTP {}: {}", status, words);
 }
 

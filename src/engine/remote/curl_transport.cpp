@@ -8,6 +8,7 @@
 #include <map>
 #include <mutex>
 #include <utility>
+#include <vector>
 
 #include "dts/error.h"
 #include "engine/remote/answer_text.h"
@@ -27,6 +28,7 @@ struct Call {
   std::unique_ptr<curl_slist, HeaderDeleter> headers;
   CallListener* listener = nullptr;  // null: cancelled
   std::string body;
+  std::vector<std::string> secrets;  // headers
   std::string complaint;
   bool* heard = nullptr;  // set when something arrives
 
@@ -79,6 +81,7 @@ class CurlTransport final : public Transport {
     call->listener = &listener;
     call->heard = &heard_;
     call->body = request.body;
+    call->secrets = request.headers;
     curl_slist* headers = nullptr;
     for (const std::string& header : request.headers) headers = curl_slist_append(headers, header.c_str());
     if (request.post) headers = curl_slist_append(headers, "Content-Type: application/json");
@@ -172,8 +175,9 @@ class CurlTransport final : public Transport {
       failure.text = curl_easy_strerror(result);
       failure.permanent = result == CURLE_URL_MALFORMAT;  // an answer that is no HTTP is "unsupported", and may pass
     } else {
-      failure.text = complaint_of(status, call.complaint);
+      failure.text = complaint_of(status, without_secrets(call.complaint, call.secrets));
       failure.permanent = is_refusal(status);
+      failure.busy = is_busy(status);
       curl_off_t wait = 0;
       curl_easy_getinfo(call.easy, CURLINFO_RETRY_AFTER, &wait);
       failure.retry_after = static_cast<double>(wait);

@@ -43,17 +43,23 @@ void Fleet::opened(int endpoint) { ++at(endpoint).streams; }
 
 void Fleet::closed(int endpoint) { --at(endpoint).streams; }
 
-void Fleet::progressed(int endpoint) { at(endpoint).failures = 0; }
+void Fleet::progressed(int endpoint) {
+  at(endpoint).failures = 0;
+  at(endpoint).progressed_at = clock_.now();
+}
+
+double Fleet::backoff(int failures) {
+  const double doubled = options_.first_backoff * std::exp2(std::min(failures, 20) - 1);
+  const double jitter = 0.5 + 0.5 * to_unit(draw_bits(options_.seed, ++incidents_));
+  return std::min(doubled, options_.most_backoff) * jitter;
+}
 
 void Fleet::failed(int endpoint, double opened_at, double retry_after) {
   Endpoint& failing = at(endpoint);
   if (opened_at < failing.failed_at) return;
   failing.failed_at = clock_.now();
   ++failing.failures;
-  const double doubled = options_.first_backoff * std::exp2(std::min(failing.failures, 20) - 1);
-  const double jitter = 0.5 + 0.5 * to_unit(draw_bits(options_.seed, ++incidents_));
-  const double wait =
-      std::max(std::min(doubled, options_.most_backoff) * jitter, std::min(retry_after, options_.most_backoff));
+  const double wait = std::max(backoff(failing.failures), std::min(retry_after, options_.most_backoff));
   failing.down_until = std::max(failing.down_until, clock_.now() + wait);
 }
 

@@ -44,6 +44,9 @@ class Fleet {
   void progressed(int endpoint);  // it gave a token
   // Failures of requests that were opened before the last failure are of the same incident.
   void failed(int endpoint, double opened_at, double retry_after);
+  double progressed_at(int endpoint) const { return at(endpoint).progressed_at; }  // its last token's time; 0: none yet
+  // Seconds to wait after so many failures in a row: doubled with each up to a bound, with jitter.
+  double backoff(int failures);
 
   int streams(int endpoint) const { return at(endpoint).streams; }
   bool up(int endpoint) const;
@@ -55,6 +58,7 @@ class Fleet {
     int failures = 0;       // in a row
     double down_until = 0;  // left alone until then
     double failed_at = -1;
+    double progressed_at = 0;
   };
 
   const Endpoint& at(int endpoint) const { return endpoints_[static_cast<std::size_t>(endpoint)]; }

@@ -22,6 +22,12 @@ class HttpAsker final : public Asker {
  public:
   HttpAsker(AskerOptions options, std::unique_ptr<Transport> transport, std::unique_ptr<Clock> clock);
   nlohmann::json ask(const ServerCall& call) const override;
+  // Seconds for which servers that fail are asked again, as streams are. Not while a model is loaded: whoever mistypes
+  // an address is told at once.
+  void set_patience(double seconds) {
+    const std::scoped_lock lock(mutex_);
+    patience_ = seconds;
+  }
   int servers() const override { return static_cast<int>(options_.urls.size()); }
   nlohmann::json ask_one(int server, const ServerCall& call) const override;
 
@@ -34,6 +40,7 @@ class HttpAsker final : public Asker {
   std::unique_ptr<Transport> transport_;
   std::unique_ptr<Clock> clock_;
   mutable std::size_t first_ = 0;  // the address that answered last
+  double patience_ = 0;
 };
 
 }  // namespace dts::remote

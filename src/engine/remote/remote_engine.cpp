@@ -150,7 +150,7 @@ void RemoteEngine::assign_streams(std::span<const Feed> feeds) {
 void RemoteEngine::forgo_statistics(Branch& branch) {
   if (!branch.stream->has_statistics()) return;
   SharedPrompt& question = *branch.question;
-  const bool another = question.requests <= question.children;
+  const bool another = branch.stream->streams_statistics() && question.requests <= question.children;
   if (another) ++question.requests;
   branch.stream->forgo_statistics(/*at_once=*/another);
 }

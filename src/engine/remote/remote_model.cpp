@@ -7,6 +7,7 @@
 
 #include "dts/error.h"
 #include "dts/remote.h"
+#include "engine/remote/answer_text.h"
 #include "engine/remote/curl_transport.h"
 #include "engine/remote/http_asker.h"
 #include "engine/remote/remote_engine.h"
@@ -22,6 +23,7 @@ constexpr int kMostRemoteBranches = 65536;
 // count.
 constexpr int kUsualBranches = 64;
 constexpr int kUsualTextBranches = 16;
+constexpr double kTextPatience = 30;           // seconds a question's text waits for a fleet that is away
 constexpr int kUnknownContext = 32768 + 8192;  // a server that does not say: our default trajectory, and a prompt
 
 std::unique_ptr<Protocol> make_protocol(RemoteKind kind, const std::string& served_model) {
@@ -46,6 +48,9 @@ std::string checked_url(std::string url) {
   const bool printable = std::all_of(url.begin(), url.end(), [](char c) { return c > ' ' && c < 0x7F; });
   if (!http || !printable || url.size() < 9) {
     throw out_of_range("url", url.empty() ? "''" : url, "an address such as http://host:8000");
+  }
+  if (url.find_first_of("?#") != std::string::npos) {
+    throw out_of_range("url", url, "an address without a query, such as http://host:8000: paths are put after it");
   }
   if (url.find('@') != std::string::npos) {
     throw usage_error(
@@ -91,12 +96,13 @@ class RemoteModel final : public Model {
                          fmt::format("at most {} with {}", protocol_->most_candidates(), protocol_->kind()));
     }
     candidates_ = std::min(most, options_.candidates > 0 ? options_.candidates : protocol_->default_candidates());
-    info_.name = served_.name.empty() ? protocol_->kind() : served_.name;
+    info_.name = served_.name.empty() ? protocol_->kind() : shown(served_.name);
     info_.description = fmt::format("{} at {}", protocol_->kind(), options_.urls.front());
     info_.training_context = served_.context_length;
     info_.parameters = served_.parameters;
     info_.size_bytes = served_.size_bytes;
     info_.most_branches = kMostRemoteBranches;
+    asker_->set_patience(kTextPatience);
   }
 
   const ModelInfo& info() const override { return info_; }

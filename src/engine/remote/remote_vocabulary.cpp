@@ -56,7 +56,7 @@ std::string RemoteVocabulary::piece(Token token, bool special) const {
 std::vector<Token> RemoteVocabulary::tokenize(std::string_view text, bool special) const {
   if (own_ != nullptr) return own_->tokenize(text, special);
   if (text.empty()) return {};
-  if (!protocol_.knows_tokens()) return {intern(text)};
+  if (!protocol_.knows_tokens()) return intern_words(text);
   return protocol_.tokenize(server_, text, special, /*bos=*/false);
 }
 
@@ -91,6 +91,23 @@ void RemoteVocabulary::learn(Token token, std::string_view bytes) {
 void RemoteVocabulary::learn_end(Token token) {
   const std::scoped_lock lock(mutex_);
   ends_.insert(token);
+}
+
+// Texts are kept for ever: words come again, whole prompts do not.
+std::vector<Token> RemoteVocabulary::intern_words(std::string_view text) const {
+  constexpr std::size_t kLongest = 24;  // bytes
+  const auto space = [&](std::size_t at) { return text[at] == ' ' || text[at] == '\n' || text[at] == '\t'; };
+  const auto inside_character = [&](std::size_t at) { return (static_cast<unsigned char>(text[at]) & 0xC0U) == 0x80U; };
+  std::vector<Token> tokens;
+  while (!text.empty()) {
+    std::size_t end = 1;
+    // Up to where a space follows a word.
+    while (end < text.size() && end < kLongest && (!space(end) || space(end - 1))) ++end;
+    while (end < text.size() && end < kLongest + 3 && inside_character(end)) ++end;
+    tokens.push_back(intern(text.substr(0, end)));
+    text.remove_prefix(end);
+  }
+  return tokens;
 }
 
 Token RemoteVocabulary::token_of(std::string_view bytes) { return intern(bytes); }

@@ -37,6 +37,7 @@ class RemoteVocabulary final : public Vocabulary, public PieceSink {
   static constexpr Token kFirstText = 0x40000000;  // ids of texts that have none
 
   Token intern(std::string_view bytes) const;
+  std::vector<Token> intern_words(std::string_view text) const;
   void find_end_tokens(const ServerModel& model);
 
   const Protocol& protocol_;

@@ -9,8 +9,14 @@
 
 #include "base/check.h"
 #include "dts/error.h"
+#include "engine/remote/answer_text.h"
 
 namespace dts::remote {
+namespace {
+
+constexpr double kEndSeconds = 1;  // that a server has to end a request of which all has come
+
+}  // namespace
 
 TokenStream::TokenStream(StreamContext& context, std::shared_ptr<SharedPrompt> question, std::vector<Token> prefix,
                          StreamSpec spec)
@@ -40,15 +46,28 @@ void TokenStream::need_attention() {
 void TokenStream::break_off(CallFailure failure) {
   broken_ = true;
   failure_ = std::move(failure);
+  failure_.text = without_secrets(shown(failure_.text), context_.options.headers);
   need_attention();
+}
+
+template <typename Work>
+void TokenStream::guarded(Work work) {
+  try {
+    work();
+  } catch (const CannotServe& error) {
+    break_off({.permanent = true, .text = error.what()});
+  } catch (const std::exception& error) {
+    break_off({.text = error.what()});
+  }
 }
 
 void TokenStream::forgo_statistics(bool at_once) {
   spec_.top_n = 0;
   spec_.watch.reset();
-  if (endpoint_ >= 0 && !at_once) return;
+  const bool open = streams_statistics();
+  if (open && !at_once) return;
   has_statistics_ = false;
-  if (over() || endpoint_ < 0 || broken_) return;
+  if (!open) return;  // the next request does without, if there is one
   close();
   need_attention();
 }
@@ -63,11 +82,20 @@ void TokenStream::close() {
 double TokenStream::pump() {
   constexpr double kNever = std::numeric_limits<double>::infinity();
   noticed_ = false;
-  if (over()) return kNever;
   const double now = context_.clock.now();
-  // Nothing more of use comes of this request. One that the server ends by itself is left to: its connection can then
-  // be used again.
-  if (endpoint_ >= 0 && !broken_ && missing_ > 0) close();
+  if (ended_ && broken_) {  // it has given all that was asked for before that
+    broken_ = false;
+    close();
+  }
+  // Nothing more of use comes of this request, or too much of it at once.
+  if (endpoint_ >= 0 && !broken_ && (missing_ > 0 || rests_)) close();
+  // All of it has come: the server is left to end it, so that its connection can be used again, but not for long.
+  if (endpoint_ >= 0 && !broken_ && (ended_ || answered())) {
+    const double until = heard_at_ + std::min(kEndSeconds, context_.options.stall_seconds);
+    if (now < until) return until;
+    close();
+  }
+  if (over()) return kNever;
   if (endpoint_ >= 0 && !broken_) {
     const double limit = any_token_ ? context_.options.stall_seconds : context_.options.first_token_seconds;
     const double deadline = heard_at_ + limit;
@@ -81,6 +109,8 @@ double TokenStream::pump() {
   }
   // Whoever takes from it may not go on with what would be drawn there: that is not read ahead.
   if (decision_ && std::max(used_, first_) < tokens_.size()) return kNever;
+  if (rests_) return kNever;
+  if (now < resumes_at_) return resumes_at_;
   const std::optional<int> endpoint = context_.fleet.choose(*question_);
   if (!endpoint) return context_.fleet.next_up();
   ask(*endpoint);
@@ -88,6 +118,14 @@ double TokenStream::pump() {
 }
 
 void TokenStream::ask(int endpoint) {
+  try {
+    start(endpoint);
+  } catch (const std::exception& error) {
+    error_ = error.what();  // what cannot be asked for at all is this branch's failure, and no other's
+  }
+}
+
+void TokenStream::start(int endpoint) {
   asked_whole_ = missing_ > 0;
   GenerationRequest request;
   request.prefix = tokens_;
@@ -108,59 +146,55 @@ void TokenStream::ask(int endpoint) {
   broken_ = false;
   any_token_ = false;
   opened_at_ = heard_at_ = context_.clock.now();
-  ServerCall call;
-  try {
-    call = context_.protocol.generate(request, context_.pieces);
-  } catch (const std::exception& error) {
-    error_ = error.what();
-    return;
-  }
+  const ServerCall call = context_.protocol.generate(request, context_.pieces);
   OutgoingRequest http;
   http.url = context_.fleet.url(endpoint) + call.path;
   http.post = call.post;
   http.body = call.body.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   http.headers = context_.options.headers;
   http.connect_seconds = context_.options.connect_seconds;
-  ++context_.traffic.requests;
-  if (fruitless_ > 0) ++context_.traffic.retries;
+  call_ = context_.transport.start(http, *this);
   endpoint_ = endpoint;
   context_.fleet.opened(endpoint);
-  call_ = context_.transport.start(http, *this);
+  ++context_.traffic.requests;
+  if (fruitless_ > 0) ++context_.traffic.retries;
 }
 
 const DrawnToken& TokenStream::take(std::size_t position) {
   while (first_ + forgotten_ < position) {
+    ahead_ -= 1 + drawn_.front().top.size();
     drawn_.pop_front();
     ++forgotten_;
   }
   used_ = std::max(used_, position + 1);
-  if (decision_ && endpoint_ < 0) need_attention();
+  const bool rested = rests_ && (ahead_ <= context_.options.most_ahead / 2 || used_ == tokens_.size());
+  if (rested) rests_ = false;
+  if ((decision_ || rested) && endpoint_ < 0) need_attention();
   return drawn_.front();
 }
 
 void TokenStream::data(std::string_view bytes) {
   context_.traffic.received_bytes += static_cast<std::int64_t>(bytes.size());
   if (broken_ || reader_->end() != AnswerReader::End::kNone) return;
-  try {
-    // A server that does not stream answers with an object where events would begin.
-    if (!began_ && !bytes.empty()) {
-      began_ = true;
-      comes_whole_ = asked_whole_ || bytes.front() == '{';
-    }
-    if (comes_whole_) {
-      whole_ += bytes;
-      if (whole_.size() > EventLines::kLongestLine) throw std::runtime_error("an answer is too long");
-      return;
-    }
-    lines_.feed(bytes, [this](std::string_view event) {
-      read(event);
-      return reader_->end() == AnswerReader::End::kNone && reader_->missing() == 0;
-    });
-  } catch (const CannotServe& error) {
-    break_off({.permanent = true, .text = error.what()});
-  } catch (const std::exception& error) {
-    break_off({.text = error.what()});
+  // A server that does not stream answers with an object where events would begin.
+  if (!began_) {
+    const std::size_t first = bytes.find_first_not_of(" \t\r\n");
+    if (first == std::string_view::npos) return;
+    began_ = true;
+    comes_whole_ = asked_whole_ || bytes[first] == '{';
   }
+  guarded([&] {
+    if (!comes_whole_) return read_lines(bytes);
+    whole_ += bytes;
+    if (whole_.size() > EventLines::kLongestLine) throw Error("an answer is too long");
+  });
+}
+
+void TokenStream::read_lines(std::string_view bytes) {
+  lines_.feed(bytes, [this](std::string_view event) {
+    read(event);
+    return reader_->end() == AnswerReader::End::kNone && reader_->missing() == 0;
+  });
 }
 
 void TokenStream::read(std::string_view event) {
@@ -180,6 +214,7 @@ void TokenStream::read(std::string_view event) {
     }
     decision_ = false;
     ++context_.traffic.received_tokens;
+    ahead_ += 1 + drawn.top.size();
     tokens_.push_back(drawn.token);
     drawn_.push_back(std::move(drawn));
   }
@@ -190,26 +225,20 @@ void TokenStream::read(std::string_view event) {
     decision_ = true;
     ++question_->requests;  // the one that draws it
   }
-  if (reader_->end() != AnswerReader::End::kNone || missing_ > 0 || ended_) need_attention();
+  if (!ended_ && ahead_ > context_.options.most_ahead && used_ < tokens_.size()) rests_ = true;
+  if (reader_->end() != AnswerReader::End::kNone || missing_ > 0 || ended_ || rests_) need_attention();
   if (reader_->end() == AnswerReader::End::kLength && !any_token_ && left() > 0) {
     break_off({.permanent = true,
                .text = fmt::format("the server ends a branch of {} tokens: its context is full", tokens_.size())});
   }
 }
 
+bool TokenStream::answered() const { return reader_->end() != AnswerReader::End::kNone || reader_->missing() > 0; }
+
 void TokenStream::done() {
-  if (!broken_ && comes_whole_) {
-    try {
-      read(whole_);
-    } catch (const CannotServe& error) {
-      break_off({.permanent = true, .text = error.what()});
-    } catch (const std::exception& error) {
-      break_off({.text = error.what()});
-    }
-  }
-  if (!broken_ && reader_->end() == AnswerReader::End::kNone && reader_->missing() == 0) {
-    break_off({.text = "the stream ended before the server was done"});
-  }
+  // Of a stream, what has come of a last line that the server has not ended.
+  if (!broken_ && !answered()) guarded([this] { comes_whole_ ? read(whole_) : read_lines("\n"); });
+  if (!broken_ && !answered()) break_off({.text = "the stream ended before the server was done"});
   if (broken_) return;  // pump() needs to know whose failure it is
   context_.fleet.closed(endpoint_);
   endpoint_ = -1;
@@ -217,8 +246,9 @@ void TokenStream::done() {
 }
 
 void TokenStream::failed(const CallFailure& failure) {
-  // What was wrong with the data is the better reason.
-  if (!broken_) break_off(failure);
+  if (broken_) return;            // what was wrong with the data is the better reason
+  if (answered()) return done();  // a connection that breaks when all has been said
+  break_off(failure);
 }
 
 void TokenStream::fail_over(const CallFailure& failure) {
@@ -226,13 +256,20 @@ void TokenStream::fail_over(const CallFailure& failure) {
   broken_ = false;
   close();
   ++fruitless_;
-  const bool long_enough = context_.clock.now() - progressed_at_ >= context_.options.give_up_seconds;
+  const double now = context_.clock.now();
+  // A server that is busy with the others is no reason to give up: this one's turn comes.
+  const double alive_at =
+      failure.busy ? std::max(progressed_at_, context_.fleet.progressed_at(endpoint)) : progressed_at_;
+  const bool long_enough = now - alive_at >= context_.options.give_up_seconds;
   if (failure.permanent || (long_enough && fruitless_ >= context_.options.attempts)) {
     error_ = fmt::format("{}: {}", context_.fleet.url(endpoint), failure.text);
     if (!failure.permanent) error_ += fmt::format(" ({} requests in a row gave no token)", fruitless_);
     return;
   }
   context_.fleet.failed(endpoint, opened_at_, failure.retry_after);
+  // Others' tokens say that the endpoint is well, so it is soon asked again: not by those for whom it has no room.
+  const int refused = fruitless_ - context_.fleet.size();
+  if (failure.busy && refused >= 0) resumes_at_ = now + context_.fleet.backoff(refused + 1);
 }
 
 }  // namespace dts::remote

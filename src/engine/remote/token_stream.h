@@ -25,6 +25,9 @@ struct StreamOptions {
   // Until a branch is given up: requests in a row without a token, and seconds since the last one.
   int attempts = 12;
   double give_up_seconds = 30;
+  // How far a branch is read ahead: so many tokens and candidates. A request that is further is ended, and asked for
+  // again from there once they are taken.
+  std::size_t most_ahead = std::size_t{1} << 20U;
   std::vector<std::string> headers;  // of every request; secrets
 };
 
@@ -74,7 +77,7 @@ class TokenStream final : public CallListener, public std::enable_shared_from_th
 
   std::size_t first() const { return first_; }  // position of the first token drawn: the prefix's length
   Token last_of_prefix() const { return tokens_[first_ - 1]; }
-  bool has(std::size_t position) const { return position >= first_ && position < tokens_.size(); }
+  bool has(std::size_t position) const { return position >= first_ + forgotten_ && position < tokens_.size(); }
   const DrawnToken& at(std::size_t position) const { return drawn_[position - first_ - forgotten_]; }
   // The token at `position` is taken: those before it will not be asked for any more.
   const DrawnToken& take(std::size_t position);
@@ -85,6 +88,8 @@ class TokenStream final : public CallListener, public std::enable_shared_from_th
   // Nobody looks at anything but tokens any more: the next request does without the rest. `at_once`: what follows is
   // asked for again now; the tokens that have come stay.
   void forgo_statistics(bool at_once);
+  // A request that is open, and would have to be made again to do without them.
+  bool streams_statistics() const { return has_statistics_ && endpoint_ >= 0 && !broken_ && !over(); }
   bool has_statistics() const { return has_statistics_; }  // the request that is open, or the next
 
   // Who takes from it in a step: the first that claims it, once a step.
@@ -98,7 +103,12 @@ class TokenStream final : public CallListener, public std::enable_shared_from_th
 
  private:
   void ask(int endpoint);
+  void start(int endpoint);
   void read(std::string_view event);
+  void read_lines(std::string_view bytes);
+  bool answered() const;  // all that this request will bring has come
+  template <typename Work>
+  void guarded(Work work);  // what it throws breaks the request off
   void close();
   void fail_over(const CallFailure& failure);
   void break_off(CallFailure failure);
@@ -114,6 +124,9 @@ class TokenStream final : public CallListener, public std::enable_shared_from_th
   std::deque<DrawnToken> drawn_;  // those not forgotten
   std::size_t forgotten_ = 0;     // of those drawn
   std::size_t used_ = 0;          // position after the last that was taken
+  std::size_t ahead_ = 0;         // tokens and candidates in `drawn_`
+  bool rests_ = false;            // far enough ahead
+  double resumes_at_ = 0;         // not asked for before: the server was busy
   bool ended_ = false;
   std::string error_;
 

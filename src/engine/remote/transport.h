@@ -23,6 +23,7 @@ struct OutgoingRequest {
 // How a call went wrong. What a server says is untrusted: `text` is one line, cut short.
 struct CallFailure {
   bool permanent = false;  // it will not go better elsewhere or later: the request itself is refused
+  bool busy = false;       // the server is well, and has no room for this request now
   double retry_after = 0;  // seconds the server asked for; 0: nothing said
   std::string text = {};
 };

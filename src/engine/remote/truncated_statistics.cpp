@@ -100,6 +100,41 @@ void raise_at_once(const Head& head, const Tail& tail, StatisticsBounds& bounds)
 
 }  // namespace
 
+namespace {
+
+// Hidden tokens whose log-probabilities fall by `fall` from rank to rank, from the cap's on, until they add up to
+// `residual`, in units of the cap; if they never do, by as much as lets them.
+Head tail_of(double residual, double fall, double a) {
+  const double steepest = std::log1p(1 / residual);  // p = c q^i for i = 1, 2, ... adds up to c q / (1 - q)
+  if (fall >= steepest) {
+    const double q = std::exp(-a * steepest);
+    const double rest = -std::expm1(-a * steepest);  // 1 - q
+    return {.weight = q / rest,
+            .first = -a * steepest * q / (rest * rest),
+            .second = a * steepest * a * steepest * q * (1 + q) / (rest * rest * rest)};
+  }
+  double tokens = fall > 1e-9 ? -std::log1p(-residual * std::expm1(fall)) / fall : residual;
+  if (fall > 1e-9) tokens = std::min(tokens, 40 / (a * fall));  // what is further weighs nothing
+  Head sums;
+  const auto add = [&](double rank, double count) {
+    const double x = -a * fall * rank;
+    const double weight = count * std::exp(x);
+    sums.weight += weight;
+    sums.first += x * weight;
+    sums.second += x * x * weight;
+  };
+  constexpr int kCells = 256;
+  if (tokens <= kCells) {
+    for (int rank = 1; rank - 1 < tokens; ++rank) add(rank, std::min(1.0, tokens - (rank - 1)));
+  } else {  // many alike: ranks by the cell
+    const double width = tokens / kCells;
+    for (int cell = 0; cell < kCells; ++cell) add(0.5 + width * (cell + 0.5), width);
+  }
+  return sums;
+}
+
+}  // namespace
+
 StatisticsBounds bound_statistics(const TruncatedDistribution& known, double stat_temperature) {
   const double a = 1.0 / stat_temperature;
   auto [mass, log_cap] = facts_of(known);
@@ -170,14 +205,12 @@ Statistics estimate_statistics(const TruncatedDistribution& known, const Statist
   if (exact) return {bounds.entropy.low, bounds.varentropy.low};
   const double a = 1.0 / stat_temperature;
   const auto [mass, log_cap] = facts_of(known);
-  // p = c q^i for i = 1, 2, ...: the residual mass is c q / (1 - q).
   const double residual = std::max(1.0 - mass, kMassTolerance) / std::exp(log_cap);
-  const double log_q = -std::log1p(1 / residual);
-  const double q = std::exp(a * log_q);
-  const double rest = -std::expm1(a * log_q);  // 1 - q
-  Head sums{.weight = q / rest,
-            .first = a * log_q * q / (rest * rest),
-            .second = a * log_q * a * log_q * q * (1 + q) / (rest * rest * rest)};
+  // How log-probabilities fall from rank to rank among the lesser half of the known ones.
+  const std::size_t half = known.ranked / 2;
+  const double ranks = static_cast<double>(known.ranked - half) - 1;
+  const double fall = ranks > 0 ? (known.logprobs[half] - log_cap) / ranks : kInfinity;
+  Head sums = tail_of(residual, std::max(0.0, fall), a);
   add_known(known.logprobs, log_cap, a, sums);
   const double mean = sums.first / sums.weight;
   return {std::clamp(std::log(sums.weight) - mean, bounds.entropy.low, bounds.entropy.high),

@@ -28,7 +28,7 @@ struct Statistics {
 };
 
 struct TruncatedDistribution {
-  // At temperature 1, any order; -infinity is allowed. The first `ranked` are the most probable there are; beyond them
+  // At temperature 1; -infinity is allowed. The first `ranked` are the most probable there are, descending; beyond them
   // may be single known tokens (the sampled one).
   std::span<const double> logprobs;
   std::size_t ranked = 0;
@@ -41,9 +41,10 @@ inline constexpr double kMassTolerance = 1e-5;
 // `stat_temperature` > 0. Without the vocabulary's size and with T_stat >= 1 the upper bounds are infinite.
 StatisticsBounds bound_statistics(const TruncatedDistribution& known, double stat_temperature);
 
-// What is taken for H and VE where the bounds allow much: the hidden tokens' probabilities are assumed to fall by the
-// same factor from rank to rank, from the last known one's on, so that they add up to the residual mass. Inside the
-// bounds. docs/distributed.md says how often that decides as the whole distribution would.
+// What is taken for H and VE where the bounds allow much: the hidden tokens' probabilities are assumed to go on falling
+// from rank to rank as they do among the lesser half of the known ones, until the residual mass is used up; where that
+// is too steep to hold it, by the one factor that does. Inside the bounds. docs/distributed.md says how often that
+// decides as the whole distribution would.
 Statistics estimate_statistics(const TruncatedDistribution& known, const StatisticsBounds& bounds,
                                double stat_temperature);
 

@@ -26,7 +26,7 @@ Token named_token(std::string_view name) {
   if (name.starts_with(kPrefix)) name.remove_prefix(kPrefix.size());
   const auto [end, status] = std::from_chars(name.data(), name.data() + name.size(), token);
   if (status != std::errc() || end != name.data() + name.size() || token < 0) {
-    throw Error("a candidate of the stream is not named by its id: vLLM 0.10.2 or later is needed");
+    throw CannotServe("a candidate of the stream is not named by its id: vLLM 0.10.2 or later is needed");
   }
   return token;
 }
@@ -46,7 +46,8 @@ class VllmReader final : public AnswerReader {
     if (choices.size() != 1) throw Error("an event of the stream has several choices");
     const json& choice = choices[0];
     const json& tokens = member(choice, "token_ids");
-    if (!tokens.is_array()) throw Error("an event of the stream has no token_ids: vLLM 0.10.2 or later is needed");
+    if (!tokens.is_array())
+      throw CannotServe("an event of the stream has no token_ids: vLLM 0.10.2 or later is needed");
     const auto fresh = static_cast<std::int64_t>(tokens.size());
     // continuous_usage_stats number the tokens: what comes twice is passed over, what is missing is noticed.
     const std::int64_t total = count_in(member(member(event, "usage"), "completion_tokens"), count_ + fresh);
@@ -150,7 +151,7 @@ class VllmReader final : public AnswerReader {
   static void check_raw(const json& logprobs, std::size_t i) {
     const json& own = member(logprobs, "token_logprobs");
     if (own.is_array() && i < own.size() && logprob_in(own[i]) > -0.01F) {
-      throw Error(
+      throw CannotServe(
           "the server's log-probabilities are those after its processors: start vLLM with "
           "--logprobs-mode raw_logprobs");
     }

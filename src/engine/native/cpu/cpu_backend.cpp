@@ -404,7 +404,7 @@ class CpuDevice final : public Device {
 
 }  // namespace
 
-std::string why_no_cpu_kernels() { return cpu_kernels() == nullptr ? "this CPU has no AVX2" : ""; }
+std::string why_no_cpu_kernels() { return cpu_kernels() == nullptr ? "this CPU has neither AVX2 nor NEON" : ""; }
 
 std::string why_not_on_cpu(const WeightSource& source, NativeKvType kv) {
   if (const int size = source.geometry().head_size; kv == NativeKvType::kQ8_0 && size % kKvBlock != 0) {

@@ -53,7 +53,7 @@ struct CpuKernels {
   void (*add_scaled)(const float* from, float scale, int n, float* to);
 };
 
-// Null where this CPU has no instruction set that they are worth it on: AVX2 or later.
+// Null where this CPU has no instruction set that they are worth it on: AVX2 or later, or NEON.
 const CpuKernels* cpu_kernels();
 
 }  // namespace dts::native

@@ -54,7 +54,8 @@ class Packer {
   void plan(Part part, int layer, StackedPanels& stack) {
     const PartShape shape = shape_of(part, source_.geometry());
     std::vector<StoredRows> stored = source_.stored(part, layer);
-    if (stored.empty()) {
+    const bool in_file = !stored.empty();
+    if (!in_file) {
       auto values = std::make_shared<std::vector<float>>(read_floats(source_, part, layer));
       stored.push_back({.type = GGML_TYPE_F32,
                         .rows = shape.rows,
@@ -70,7 +71,7 @@ class Packer {
         throw Error(fmt::format("there is no kernel for weights of type {}",
                                 ggml_type_name(static_cast<ggml_type>(rows.type))));
       stack.matrices.push_back(make_panels(*type, static_cast<int>(rows.rows), static_cast<int>(rows.columns)));
-      pending_.push_back({&stack, stack.matrices.size() - 1, rows.data, rows.owner});
+      pending_.push_back({&stack, stack.matrices.size() - 1, rows, in_file});
     }
   }
 
@@ -87,10 +88,12 @@ class Packer {
       team.run([&](int /*worker*/) {
         team.phase((count + kPanelsOfTask - 1) / kPanelsOfTask, [&](std::size_t task) {
           for (std::size_t p = task * kPanelsOfTask; p < std::min(count, (task + 1) * kPanelsOfTask); ++p) {
-            pack_panel(matrix, static_cast<int>(p), one.rows + p * panel_rows);
+            pack_panel(matrix, static_cast<int>(p), one.rows.data + p * panel_rows);
           }
         });
       });
+      // Otherwise a load would end with the model in memory twice.
+      if (one.in_file) source_.let_go(one.rows);
       done += count;
       if (progress && !progress(static_cast<float>(done) / static_cast<float>(panels)))
         throw Error("loading was stopped");
@@ -101,8 +104,8 @@ class Packer {
   struct Pending {
     StackedPanels* stack;  // by index: the stack's matrices still move while it is planned
     std::size_t index;
-    const std::uint8_t* rows;
-    std::shared_ptr<const void> owner;
+    StoredRows rows;
+    bool in_file;
     PanelMatrix& matrix() const { return stack->matrices[index]; }
   };
   const WeightSource& source_;

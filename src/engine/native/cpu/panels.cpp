@@ -58,10 +58,7 @@ std::uint32_t group_of(const BlockCodes& block, int group) {
 }
 
 void put_group(std::uint8_t* vector, int lane, std::uint32_t four) {
-  std::uint32_t before = 0;
-  std::memcpy(&before, vector + lane * kGroup, sizeof before);
-  before |= four;
-  std::memcpy(vector + lane * kGroup, &before, sizeof before);
+  std::memcpy(vector + lane * kGroup, &four, sizeof four);
 }
 
 void put_bytes(std::uint8_t* codes, int lane, const BlockCodes& block) {
@@ -69,19 +66,23 @@ void put_bytes(std::uint8_t* codes, int lane, const BlockCodes& block) {
 }
 
 void put_low_halves(std::uint8_t* codes, int lane, const BlockCodes& block) {
-  for (int g = 0; g < kGroups; ++g) {
-    const unsigned shift = g % 2 == 0 ? 0 : 4;
-    put_group(codes + static_cast<std::size_t>(g / 2) * kVector, lane, (group_of(block, g) & 0x0F0F0F0FU) << shift);
+  for (int g = 0; g < kGroups; g += 2) {
+    const std::uint32_t low = group_of(block, g) & 0x0F0F0F0FU;
+    const std::uint32_t high = group_of(block, g + 1) & 0x0F0F0F0FU;
+    put_group(codes + static_cast<std::size_t>(g / 2) * kVector, lane, low | (high << 4U));
   }
 }
 
-// `bits` further bits above the lowest four.
-void put_high(std::uint8_t* codes, int lane, const BlockCodes& block, int bits) {
-  const int groups_a_vector = 8 / bits;
-  for (int g = 0; g < kGroups; ++g) {
-    const auto shift = static_cast<unsigned>(g % groups_a_vector * bits);
-    put_group(codes + static_cast<std::size_t>(g / groups_a_vector) * kVector, lane,
-              ((group_of(block, g) >> 4U) & 0x0F0F0F0FU) << shift);
+// kBits further bits above the lowest four.
+template <int kBits>
+void put_high(std::uint8_t* codes, int lane, const BlockCodes& block) {
+  constexpr int kGroupsAVector = 8 / kBits;
+  for (int first = 0; first < kGroups; first += kGroupsAVector) {
+    std::uint32_t all = 0;
+    for (int g = 0; g < kGroupsAVector; ++g) {
+      all |= ((group_of(block, first + g) >> 4U) & 0x0F0F0F0FU) << static_cast<unsigned>(g * kBits);
+    }
+    put_group(codes + static_cast<std::size_t>(first / kGroupsAVector) * kVector, lane, all);
   }
 }
 
@@ -100,27 +101,47 @@ unsigned high_bits(const std::uint8_t* codes, int lane, int input, int bits) {
   return (byte >> static_cast<unsigned>(group % groups_a_vector * bits)) & ((1U << static_cast<unsigned>(bits)) - 1U);
 }
 
-void pack_floats(PanelType type, int inputs, int lane, const std::uint8_t* row, std::uint8_t* panel) {
-  const std::size_t size = type == PanelType::kF32 ? 4 : 2;
-  for (int i = 0; i < inputs; ++i) {
-    std::memcpy(panel + (static_cast<std::size_t>(i) * kLanes + static_cast<std::size_t>(lane)) * size,
-                row + static_cast<std::size_t>(i) * size, size);
+// All lanes of a few inputs at a time: what is written stays near.
+template <typename Bits>
+void pack_floats(int inputs, int lanes, const std::uint8_t* rows, std::uint8_t* panel) {
+  constexpr int kInputsAtOnce = 32;
+  const std::size_t stride = static_cast<std::size_t>(inputs) * sizeof(Bits);
+  for (int first = 0; first < inputs; first += kInputsAtOnce) {
+    const int end = std::min(inputs, first + kInputsAtOnce);
+    for (int lane = 0; lane < lanes; ++lane) {
+      const std::uint8_t* row = rows + static_cast<std::size_t>(lane) * stride;
+      for (int i = first; i < end; ++i) {
+        const std::size_t to = static_cast<std::size_t>(i) * kLanes + static_cast<std::size_t>(lane);
+        std::memcpy(panel + to * sizeof(Bits), row + static_cast<std::size_t>(i) * sizeof(Bits), sizeof(Bits));
+      }
+    }
   }
 }
 
-// q8_0, q4_0 and iq4_nl: a scale of 16 bits, then the codes.
-void pack_blocks(PanelType type, int inputs, int lane, const std::uint8_t* row, std::uint8_t* panel) {
+// A scale of 16 bits, then the codes: signed ...
+void pack_q8_0(int inputs, int lane, const std::uint8_t* row, std::uint8_t* panel) {
+  const std::size_t from = row_bytes(PanelType::kQ8_0, kBlockInputs);
+  const std::size_t to = panel_bytes(PanelType::kQ8_0, kBlockInputs);
+  for (int b = 0; b < inputs / kBlockInputs; ++b, row += from, panel += to) {
+    std::memcpy(panel + lane * 2, row, 2);
+    BlockCodes codes;
+    for (int i = 0; i < kBlockInputs; ++i) codes[i] = static_cast<std::uint8_t>(row[2 + i] ^ 0x80U);
+    put_bytes(panel + 32, lane, codes);
+  }
+}
+
+// ... or, in q4_0 and iq4_nl, the first sixteen in the low halves.
+void pack_halves(PanelType type, int inputs, int lane, const std::uint8_t* row, std::uint8_t* panel) {
   const std::size_t from = row_bytes(type, kBlockInputs);
   const std::size_t to = panel_bytes(type, kBlockInputs);
   for (int b = 0; b < inputs / kBlockInputs; ++b, row += from, panel += to) {
     std::memcpy(panel + lane * 2, row, 2);
     BlockCodes codes;
-    for (int i = 0; i < kBlockInputs; ++i) {
-      codes[i] = type == PanelType::kQ8_0 ? static_cast<std::uint8_t>(row[2 + i] ^ 0x80U)
-                 : i < 16                 ? row[2 + i] & 15U
-                                          : row[2 + i - 16] >> 4U;
+    for (int i = 0; i < kBlockInputs / 2; ++i) {
+      codes[i] = row[2 + i] & 15U;
+      codes[kBlockInputs / 2 + i] = row[2 + i] >> 4U;
     }
-    type == PanelType::kQ8_0 ? put_bytes(panel + 32, lane, codes) : put_low_halves(panel + 32, lane, codes);
+    put_low_halves(panel + 32, lane, codes);
   }
 }
 
@@ -130,13 +151,15 @@ const SuperLayout& layout_of(PanelType type) {
 
 // q4_K and q5_K: d and dmin, twelve bytes of scales and minima, (32 bytes of fifth bits,) 128 bytes of codes: of each
 // 64 inputs the first half in the low halves.
-void pack_with_minima(PanelType type, int inputs, int lane, const std::uint8_t* row, std::uint8_t* panel) {
-  const SuperLayout& layout = layout_of(type);
+template <PanelType kType>
+void pack_with_minima(int inputs, int lane, const std::uint8_t* row, std::uint8_t* panel) {
+  constexpr bool kFifths = kType == PanelType::kQ5K;
+  const SuperLayout& layout = layout_of(kType);
   for (int s = 0; s < inputs / kSuperInputs; ++s, row += layout.file_bytes, panel += layout.panel_bytes) {
     std::memcpy(panel + lane * 2, row, 2);
     std::memcpy(panel + 32 + lane * 2, row + 2, 2);
     const std::uint8_t* fifths = row + 16;
-    const std::uint8_t* codes = row + (type == PanelType::kQ5K ? 48 : 16);
+    const std::uint8_t* codes = row + (kFifths ? 48 : 16);
     for (int b = 0; b < kBlocksOfSuper; ++b) {
       const ScaleMin both = scale_min(row + 4, b);
       panel[layout.scales + static_cast<std::size_t>(b * kLanes + lane)] = both.scale;
@@ -144,12 +167,11 @@ void pack_with_minima(PanelType type, int inputs, int lane, const std::uint8_t* 
       BlockCodes block;
       for (int i = 0; i < kBlockInputs; ++i) {
         const unsigned byte = codes[b / 2 * kBlockInputs + i];
-        const unsigned fifth = type == PanelType::kQ5K ? (fifths[i] >> static_cast<unsigned>(b)) & 1U : 0U;
+        const unsigned fifth = kFifths ? (fifths[i] >> static_cast<unsigned>(b)) & 1U : 0U;
         block[i] = static_cast<std::uint8_t>((b % 2 == 0 ? byte & 15U : byte >> 4U) | (fifth << 4U));
       }
       put_low_halves(panel + layout.low + static_cast<std::size_t>(b) * 4 * kVector, lane, block);
-      if (type == PanelType::kQ5K)
-        put_high(panel + layout.high + static_cast<std::size_t>(b) * kVector, lane, block, 1);
+      if constexpr (kFifths) put_high<1>(panel + layout.high + static_cast<std::size_t>(b) * kVector, lane, block);
     }
   }
 }
@@ -172,7 +194,7 @@ void pack_q6(int inputs, int lane, const std::uint8_t* row, std::uint8_t* panel)
         block[i] = static_cast<std::uint8_t>((low & 15U) | ((high & 3U) << 4U));
       }
       put_low_halves(panel + layout.low + static_cast<std::size_t>(b) * 4 * kVector, lane, block);
-      put_high(panel + layout.high + static_cast<std::size_t>(b) * 2 * kVector, lane, block, 2);
+      put_high<2>(panel + layout.high + static_cast<std::size_t>(b) * 2 * kVector, lane, block);
     }
   }
 }
@@ -282,29 +304,33 @@ PanelMatrix make_panels(PanelType type, int outputs, int inputs) {
 void pack_panel(PanelMatrix& matrix, int panel, const std::uint8_t* rows) {
   const std::size_t stride = row_bytes(matrix.type, matrix.inputs);
   std::uint8_t* to = matrix.bytes.data() + static_cast<std::size_t>(panel) * matrix.stride();
-  // Codes are put together from several writes.
-  std::memset(to, 0, matrix.stride());
   const int lanes = std::min(kLanes, matrix.outputs - panel * kLanes);
+  if (lanes < kLanes) std::memset(to, 0, matrix.stride());
+  if (matrix.type == PanelType::kF32) return pack_floats<std::uint32_t>(matrix.inputs, lanes, rows, to);
+  if (!is_quantised(matrix.type)) return pack_floats<std::uint16_t>(matrix.inputs, lanes, rows, to);
   for (int lane = 0; lane < lanes; ++lane) {
     const std::uint8_t* row = rows + static_cast<std::size_t>(lane) * stride;
     switch (matrix.type) {
-      case PanelType::kF32:
-      case PanelType::kF16:
-      case PanelType::kBf16:
-        pack_floats(matrix.type, matrix.inputs, lane, row, to);
-        break;
       case PanelType::kQ8_0:
+        pack_q8_0(matrix.inputs, lane, row, to);
+        break;
       case PanelType::kQ4_0:
       case PanelType::kIq4Nl:
-        pack_blocks(matrix.type, matrix.inputs, lane, row, to);
+        pack_halves(matrix.type, matrix.inputs, lane, row, to);
         break;
       case PanelType::kQ4K:
+        pack_with_minima<PanelType::kQ4K>(matrix.inputs, lane, row, to);
+        break;
       case PanelType::kQ5K:
-        pack_with_minima(matrix.type, matrix.inputs, lane, row, to);
+        pack_with_minima<PanelType::kQ5K>(matrix.inputs, lane, row, to);
         break;
       case PanelType::kQ6K:
         pack_q6(matrix.inputs, lane, row, to);
         break;
+      case PanelType::kF32:
+      case PanelType::kF16:
+      case PanelType::kBf16:
+        break;  // done above
     }
   }
 }

@@ -14,6 +14,7 @@
 #define HWY_TARGET_INCLUDE "engine/native/cpu/product_kernels.cpp"
 #include "hwy/foreach_target.h"  // IWYU pragma: keep
 // After foreach_target.h, as it wants.
+#include "hwy/cache_control.h"
 #include "hwy/highway.h"
 
 HWY_BEFORE_NAMESPACE();
@@ -48,6 +49,13 @@ constexpr int kMostFloatRows = 2;
 constexpr int kFloatColumns = 2;
 #endif
 
+// Asks memory for what will be read soon. Most weights come from memory in every step, and by itself the CPU looks
+// ahead too little to keep it busy: never beyond a page of 4 kB, and no further than it has instructions in flight.
+HWY_INLINE void fetch(const std::uint8_t* from, std::size_t bytes) {
+  constexpr std::size_t kLine = 64;
+  for (std::size_t at = 0; at < bytes; at += kLine) hwy::Prefetch(from + at);
+}
+
 // sum + the four products, in each lane, of unsigned codes and the same four signed bytes. kSmall: codes are below 128.
 template <bool kSmall>
 HWY_INLINE IntVec add_products(IntVec sum, ByteVec codes, const std::int8_t* four_bytes) {
@@ -80,6 +88,15 @@ HWY_INLINE IntVec add_products(IntVec sum, ByteVec codes, const std::int8_t* fou
   const __m256i low = _mm256_madd_epi16(_mm256_maddubs_epi16(_mm256_andnot_si256(high, codes.raw), bytes.raw), ones);
   const __m256i top = _mm256_madd_epi16(_mm256_maddubs_epi16(_mm256_and_si256(high, codes.raw), bytes.raw), ones);
   return IntVec{_mm256_add_epi32(sum.raw, _mm256_add_epi32(low, top))};
+#elif defined(__ARM_FEATURE_MATMUL_INT8)
+  return IntVec{vusdotq_s32(sum.raw, codes.raw, vreinterpretq_s8_s32(bytes.raw))};
+#elif defined(__ARM_FEATURE_DOTPROD)
+  const int8x16_t four_of_all = vreinterpretq_s8_s32(bytes.raw);
+  if constexpr (kSmall) return IntVec{vdotq_s32(sum.raw, vreinterpretq_s8_u8(codes.raw), four_of_all)};
+  // Only signed with signed: codes less 128, and 128 times the bytes.
+  const int8x16_t less = vreinterpretq_s8_u8(veorq_u8(codes.raw, vdupq_n_u8(0x80)));
+  const int32x4_t rest = vshlq_n_s32(vdotq_s32(vdupq_n_s32(0), vdupq_n_s8(1), four_of_all), 7);
+  return IntVec{vdotq_s32(vaddq_s32(sum.raw, rest), less, four_of_all)};
 #else
   const I32 d;
   const hn::RebindToUnsigned<I32> du;
@@ -113,13 +130,14 @@ HWY_INLINE ByteVec half_of(ByteVec both, int group) {
 // A type of quantised weights: where block `b` of a panel lies, its codes group by group, and its scales. `lane` is the
 // first of the lanes that are computed.
 struct Q8_0 {
+  static constexpr std::size_t kBlockBytes = 32 + 8 * kVector;
   static constexpr int kZero = 128;
   static constexpr int kScales = 1;  // to a block
   static constexpr bool kSmall = false;
   static constexpr bool kMinima = false;
   const std::uint8_t* block;
   HWY_INLINE Q8_0(const std::uint8_t* panel, int b, int lane)
-      : block(panel + static_cast<std::size_t>(b) * (32 + 8 * kVector)), lane_(static_cast<std::size_t>(lane)) {}
+      : block(panel + static_cast<std::size_t>(b) * kBlockBytes), lane_(static_cast<std::size_t>(lane)) {}
   HWY_INLINE ByteVec codes(int group) const {
     return hn::LoadU(U8(), block + 32 + static_cast<std::size_t>(group) * kVector + lane_ * 4);
   }
@@ -131,13 +149,14 @@ struct Q8_0 {
 };
 
 struct Q4_0 {
+  static constexpr std::size_t kBlockBytes = 32 + 4 * kVector;
   static constexpr int kZero = 8;
   static constexpr int kScales = 1;
   static constexpr bool kSmall = true;
   static constexpr bool kMinima = false;
   const std::uint8_t* block;
   HWY_INLINE Q4_0(const std::uint8_t* panel, int b, int lane)
-      : block(panel + static_cast<std::size_t>(b) * (32 + 4 * kVector)), lane_(static_cast<std::size_t>(lane)) {}
+      : block(panel + static_cast<std::size_t>(b) * kBlockBytes), lane_(static_cast<std::size_t>(lane)) {}
   HWY_INLINE ByteVec codes(int group) const {
     return half_of(hn::LoadU(U8(), block + 32 + static_cast<std::size_t>(group / 2) * kVector + lane_ * 4), group);
   }
@@ -163,6 +182,7 @@ struct Iq4Nl : Q4_0 {
 // Those with scales of scales; the offsets are pack_panel's.
 template <std::size_t kBytes, std::size_t kScaleAt, std::size_t kLowAt>
 struct Super {
+  static constexpr std::size_t kBlockBytes = kBytes / 8;  // codes and scales taken together
   const std::uint8_t* super;
   HWY_INLINE Super(const std::uint8_t* panel, int b, int lane)
       : super(panel + static_cast<std::size_t>(b / 8) * kBytes),
@@ -251,6 +271,7 @@ HWY_INLINE void store(FloatVec v, float* out, int room) {
 template <typename Type, int kRows>
 HWY_NOINLINE void quantised_tile(const std::uint8_t* panel, int lane, const Activations& a, int first_row, float* out,
                                  std::size_t stride, int room) {
+  constexpr std::size_t kAhead = 4096;  // bytes; what follows a panel is the next one
   const I32 di;
   const F32 df;
   const auto inputs = static_cast<std::size_t>(a.inputs);
@@ -264,6 +285,7 @@ HWY_NOINLINE void quantised_tile(const std::uint8_t* panel, int lane, const Acti
   for (int r = 0; r < kRows; ++r) total[r] = hn::Zero(df);
   for (std::size_t b = 0; b < blocks; ++b) {
     const Type block(panel, static_cast<int>(b), lane);
+    fetch(panel + b * Type::kBlockBytes + kAhead, Type::kBlockBytes);
     constexpr int kGroupsOfScale = kGroups / Type::kScales;
     for (int part = 0; part < Type::kScales; ++part) {
       IntVec sum[kRows];
@@ -323,6 +345,7 @@ struct PlainBf16 {
 template <typename Type, int kRows, int kColumns>
 HWY_NOINLINE void float_tile(const PanelMatrix& matrix, int first_column, const Activations& a, int first_row,
                              float* out, std::size_t stride) {
+  constexpr std::size_t kAhead = 1024;  // bytes of each column
   const F32 df;
   const auto inputs = static_cast<std::size_t>(a.inputs);
   const float* values = a.values + static_cast<std::size_t>(first_row) * inputs;
@@ -338,7 +361,11 @@ HWY_NOINLINE void float_tile(const PanelMatrix& matrix, int first_column, const 
   }
   for (std::size_t k = 0; k < inputs; ++k) {
     FloatVec w[kColumns];
-    for (int c = 0; c < kColumns; ++c) w[c] = Type::load(weights[c] + k * kPanelOutputs * Type::kBytes);
+    for (int c = 0; c < kColumns; ++c) {
+      const std::uint8_t* at = weights[c] + k * kPanelOutputs * Type::kBytes;
+      fetch(at + kAhead, kLanes * Type::kBytes);
+      w[c] = Type::load(at);
+    }
     for (int r = 0; r < kRows; ++r) {
       const FloatVec x = hn::Set(df, values[static_cast<std::size_t>(r) * inputs + k]);
       for (int c = 0; c < kColumns; ++c) total[r][c] = hn::MulAdd(w[c], x, total[r][c]);
@@ -387,7 +414,7 @@ void multiply_columns(std::integer_sequence<int, kRows...> /*rows*/, const Panel
 template <typename Type>
 void multiply_floats(const PanelMatrix& matrix, int first, int count, const Activations& a, int rows, float* out,
                      std::size_t stride) {
-  constexpr int kLoneColumns = 8;
+  constexpr int kLoneColumns = 4;
   const std::make_integer_sequence<int, kMostFloatRows> all;
   const std::make_integer_sequence<int, 1> one;
   const int end = (first + count) * kColumnsOfPanel;

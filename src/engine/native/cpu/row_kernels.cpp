@@ -348,6 +348,17 @@ HWY_AFTER_NAMESPACE();
 namespace dts::native {
 HWY_EXPORT(choose_rows);
 
+// On ARM the products are those that the compiler was told of: see add_products.
+static const char* neon_name() {
+#if defined(__ARM_FEATURE_MATMUL_INT8)
+  return "NEON with i8mm";
+#elif defined(__ARM_FEATURE_DOTPROD)
+  return "NEON with dot products";
+#else
+  return "NEON";
+#endif
+}
+
 const CpuKernels* cpu_kernels() {
   static const std::int64_t supported = hwy::SupportedTargets();
   static const CpuKernels kernels = [] {
@@ -355,10 +366,11 @@ const CpuKernels* cpu_kernels() {
     chosen.multiply = multiply_kernel();
     chosen.name = (supported & HWY_AVX3_DL) != 0 ? "AVX-512 with VNNI"
                   : (supported & HWY_AVX3) != 0  ? "AVX-512"
-                                                 : "AVX2";
+                  : (supported & HWY_AVX2) != 0  ? "AVX2"
+                                                 : neon_name();
     return chosen;
   }();
-  return (supported & (HWY_AVX2 | HWY_AVX3 | HWY_AVX3_DL)) != 0 ? &kernels : nullptr;
+  return (supported & (HWY_AVX2 | HWY_AVX3 | HWY_AVX3_DL | HWY_NEON)) != 0 ? &kernels : nullptr;
 }
 
 }  // namespace dts::native
