@@ -70,6 +70,7 @@ help:  ## list these commands
 PACKAGES := build
 test format: PACKAGES := test
 lint lint-changed: PACKAGES := lint
+wheel package: PACKAGES := package
 soak: PACKAGES := ci
 .PHONY: packages
 packages:

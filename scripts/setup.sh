@@ -1,6 +1,6 @@
 #!/bin/sh
-# Installs the Debian packages that are missing for: build, test (build and more), lint (build and more), ci (all of it,
-# and clang with its runtimes for the fuzzers).
+# Installs the Debian packages that are missing for: build, test (build and more), lint (build and more), package (build
+# and more), ci (all but package, and clang with its runtimes for the fuzzers).
 # Asks nothing, and does nothing when all are there. DTS_SKIP_SETUP=1 leaves the machine alone.
 set -eu
 
@@ -46,6 +46,9 @@ case "${1:-build}" in
     wish_command firefox-esr firefox-esr
     need_package mypy python3-numpy python3-pandas ;;
   lint) need_command clang-tidy clang-tidy ;;
+  package)
+    need_command dpkg-architecture dpkg-dev
+    need_command patchelf patchelf ;;
   ci)
     need_command clang-format clang-format
     need_command clang-tidy clang-tidy
@@ -55,7 +58,7 @@ case "${1:-build}" in
     need_package mypy python3-numpy python3-pandas
     # The runtimes came with clang until Debian 12.
     if apt-cache show libclang-rt-dev >/dev/null 2>&1; then need_package libclang-rt-dev; fi ;;
-  *) echo "setup: '$1' should be build, test, lint or ci" >&2; exit 2 ;;
+  *) echo "setup: '$1' should be build, test, lint, package or ci" >&2; exit 2 ;;
 esac
 
 [ -n "$packages$wishes" ] || exit 0

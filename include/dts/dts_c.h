@@ -30,16 +30,28 @@ const char* dts_c_error_text(const dts_c_error* error);
 int dts_c_error_is_usage(const dts_c_error* error);
 void dts_c_error_free(dts_c_error* error);
 
+/* Called while a model is downloaded ("download") and read ("load"), on the thread that asked for it, with 0..1.
+ * Anything but 0 ends it; what was downloaded is kept, and the next call carries on from there. */
+typedef int (*dts_c_progress)(const char* stage, double fraction, void* data);
+
 /* Models. Zero in a field is its default. */
 typedef struct {
   int threads;           /* 0: one a core */
   int cpu_only;          /* 1: no layers on a GPU */
   int parallel_branches; /* open at once, over all questions; 0: 48. A question that needs more has them */
   int context_length;    /* tokens a branch may hold; 0: what the questions need, or the model and memory allow */
+  const char* engine; /* "auto", "llama", "native", "native-cpu" or "native-oracle"; null: auto, as `dts run` has it */
+  dts_c_progress progress; /* null: none */
+  void* progress_data;
 } dts_c_model_options;
 
 /* A GGUF file; of a split model its first part. `options` may be null. */
 dts_c_error* dts_c_model_load(const char* path, const dts_c_model_options* options, dts_c_model** out);
+/* A model of the Hugging Face hub, "ORG/REPO" or "ORG/REPO:QUANT", downloaded into the hub's own cache when it is not
+ * there. `file` is one of the repository's; null: by the quant. HF_TOKEN, HF_ENDPOINT, HF_HOME, HF_HUB_CACHE and
+ * HF_HUB_OFFLINE are read as the hub's own tools read them. */
+dts_c_error* dts_c_model_load_hub(const char* name, const char* file, const dts_c_model_options* options,
+                                  dts_c_model** out);
 /* As a person would name it. */
 const char* dts_c_model_name(const dts_c_model* model);
 /* No question may be under way. */
@@ -53,6 +65,11 @@ dts_c_error* dts_c_question_message(dts_c_question* question, const char* role, 
 dts_c_error* dts_c_question_set(dts_c_question* question, const char* option, const char* value);
 /* A text that ends a trajectory where its answer comes to it. */
 dts_c_error* dts_c_question_stop(dts_c_question* question, const char* text);
+/* In which form the answer is asked for, read and voted on: "auto", "boxed", "letter" or "text", as of `dts run`.
+ * Without a call: the question as it is, and last lines vote. */
+dts_c_error* dts_c_question_answer(dts_c_question* question, const char* form);
+/* What a profile of `dts calibrate` sets; later calls of dts_c_question_set() count before it. */
+dts_c_error* dts_c_question_profile(dts_c_question* question, const char* path);
 void dts_c_question_free(dts_c_question* question);
 
 /* Events. All pointers are valid during the callback only. */
@@ -99,6 +116,8 @@ int dts_c_result_complete(const dts_c_result* result);
 size_t dts_c_result_vote_count(const dts_c_result* result);
 const char* dts_c_result_vote_answer(const dts_c_result* result, size_t index); /* null: there is no such vote */
 int dts_c_result_vote_votes(const dts_c_result* result, size_t index);
+/* "no two agree: the first to finish was taken"; empty: some do, or there is nothing to agree on. */
+const char* dts_c_result_disagreement(const dts_c_result* result);
 int64_t dts_c_result_unique_tokens(const dts_c_result* result); /* in the tree */
 int64_t dts_c_result_branch_tokens(const dts_c_result* result); /* as if nothing were shared */
 int64_t dts_c_result_steps(const dts_c_result* result);

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "dts/llama.h"
 #include "dts/model.h"
@@ -17,6 +18,9 @@ enum class LocalEngine {
   kNativeCpu,     // on the CPU, whether there is a GPU or not
   kNativeOracle,  // slow and obvious
 };
+
+// "auto", "llama", "native", "native-cpu", "native-oracle". Throws a usage error that names all of them.
+LocalEngine parse_local_engine(std::string_view word);
 
 struct LocalModelOptions {
   LocalEngine engine = LocalEngine::kAuto;

@@ -12,6 +12,7 @@ import io
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -129,18 +130,35 @@ def build_wheel(directory: str, settings: Settings = None, metadata_directory: s
     package = compile_module()
     name = f"dts-{version()}-{tag()}.whl"
     wheel = Wheel(Path(directory) / name)
-    with tempfile.TemporaryDirectory() as libraries:
-        # What the module needs beside the system's own libraries comes along: it may be installed where they are not.
-        run([str(ROOT / "packaging" / "bundle.sh"), f"{libraries}/lib", *map(str, package.glob("_core*.so"))])
-        for root in (package, Path(libraries)):
+    with tempfile.TemporaryDirectory() as directory:
+        bundled = Path(directory)
+        bundle(package, bundled)
+        for root in (package, bundled):
             for path in sorted(root.rglob("*")):
-                if path.is_file() and "__pycache__" not in path.parts:
+                # A module that was bundled is the one in that folder.
+                if path.is_file() and "__pycache__" not in path.parts and (root == bundled or ".so" not in path.name):
                     mode = 0o755 if ".so" in path.name else 0o644
                     wheel.add(f"dts/{path.relative_to(root)}", path.read_bytes(), mode)
     info = f"dts-{version()}.dist-info"
     add_information(wheel, info)
     wheel.close(info)
     return name
+
+
+def bundle(package: Path, folder: Path) -> None:
+    """The compiled module into `folder`, and into `folder`/lib what it needs beside the system's own libraries: it may be
+    installed where they are not.
+    """
+    modules = list(package.glob("_core*.so"))
+    run([str(ROOT / "packaging" / "bundle.sh"), f"{folder}/lib", *map(str, modules)])
+    copies = [folder / module.name for module in modules]
+    for module, copy in zip(modules, copies):
+        shutil.copyfile(module, copy)
+    run(["strip", "--strip-unneeded", *map(str, copies)])
+    if shutil.which("patchelf"):
+        run([str(ROOT / "packaging" / "rename_libraries.sh"), f"{folder}/lib", *map(str, copies)])
+    else:
+        print("dts: without patchelf the libraries keep their names, and other extensions may meet them", file=sys.stderr)
 
 
 def build_editable(directory: str, settings: Settings = None, metadata_directory: str | None = None) -> str:

@@ -2,7 +2,7 @@
 
     import dts
 
-    model = dts.Model("model.gguf")            # or dts.Model.built_in()
+    model = dts.Model("model.gguf")            # or dts.Model.from_hub("org/repo:Q4_K_M"), dts.Model.built_in()
     result = model.run("How many primes are below 50?", seed=1)
     print(result.answer, result.votes)
 
@@ -13,10 +13,10 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from . import _core, answers, results
+from . import _core, answers, hub, results
 from .engine import Engine, Feed, ModelTokenizer, Tokenizer
 from .errors import Error, UsageError
-from .model import Model, examples
+from .model import Model, examples, read_profile
 from .result import Account, Result, Trajectory, Vote
 from .run import Event, Grown, Run
 from .tree import Segment, Token, Tree
@@ -84,8 +84,10 @@ __all__ = [
     "Vote",
     "answers",
     "examples",
+    "hub",
     "load_tree",
     "methods",
     "options",
+    "read_profile",
     "results",
 ]

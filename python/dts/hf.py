@@ -13,6 +13,7 @@ copies it only when branches were opened or closed since the last one.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from typing import Any, Iterable
 
@@ -208,10 +209,19 @@ def _end_tokens(model: Any, tokenizer: Any) -> set[int]:
     return ends
 
 
-def model(model: Any, tokenizer: Any, *, name: str = "", context_length: int = 0, parallel_branches: int = 48) -> Model:
+def model(
+    model: Any,
+    tokenizer: Any,
+    *,
+    name: str = "",
+    context_length: int = 0,
+    parallel_branches: int = 48,
+    profile: str | os.PathLike[str] | None = None,
+    answer: str = "auto",
+) -> Model:
     """A dts.Model of a transformers causal model and its tokenizer. Needs torch.
 
-    The model's recommended sampling is not taken over: give temperature, top_p, ... to `run`.
+    profile, answer: as for dts.Model. The model's recommended sampling is not taken over: give temperature, top_p, ... to `run`.
     """
     config = getattr(model, "config", None)
     size = int(getattr(config, "vocab_size", 0) or len(tokenizer))
@@ -219,4 +229,10 @@ def model(model: Any, tokenizer: Any, *, name: str = "", context_length: int = 0
     if not ends:
         raise UsageError("neither the model nor the tokenizer names an end token (eos_token_id): no answer would end")
     engine = CausalEngine(model, size, name=name, context_length=context_length)
-    return Model.of(engine, HfTokenizer(tokenizer, ends, size), parallel_branches=parallel_branches)
+    return Model.of(
+        engine,
+        HfTokenizer(tokenizer, ends, size),
+        parallel_branches=parallel_branches,
+        profile=profile,
+        answer=answer,
+    )

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Callable, Iterable, Mapping, Sequence, Union
 
-from . import _core
+from . import _core, hub
 from .engine import Engine, ModelTokenizer, Tokenizer, vocabulary_of
 from .errors import UsageError
 from .result import Result
@@ -48,6 +48,22 @@ def _plain_number(value: Any) -> int | float | None:
         return float(value) if hasattr(value, "__float__") else None
 
 
+AS_IS = "as-is"
+"""For `answer`: the question as it is, and the last lines of the answers vote."""
+
+
+def read_profile(path: str | os.PathLike[str]) -> dict[str, OptionValue]:
+    """What a profile of `dts calibrate --save` sets, as keywords of `Model.run`: {"tau_v": 0.31, "tau_h": 2.5, ...}.
+
+    `Model(..., profile=path)` takes them for all of a model's questions. Raises dts.Error with the file and the line.
+    """
+    kinds: dict[str, Callable[[str], OptionValue]] = {"int": int, "float": float}
+    settings: dict[str, OptionValue] = {}
+    for name, text in _core.profile(os.fspath(path)):
+        settings[name] = kinds.get(_OPTIONS[name]["type"], str)(text) if name in _OPTIONS else text
+    return settings
+
+
 class Model:
     """A model that answers questions, from any thread and as many at once as you like.
 
@@ -67,6 +83,8 @@ class Model:
         parallel_branches: int = 48,
         context_length: int = 0,
         progress: Callable[[float], None] | None = None,
+        profile: str | os.PathLike[str] | None = None,
+        answer: str = "auto",
     ) -> None:
         """Loads a GGUF file; of a split model its first part.
 
@@ -78,9 +96,12 @@ class Model:
         parallel_branches: branches open at once over all questions; a question that needs more has them.
         context_length: tokens a branch may hold; 0: what the questions need, or the model and memory allow.
         progress: called with 0..1 while the file is read.
+        profile: settings that `dts calibrate --save` found for this model, for all of its questions (`read_profile`).
+        answer: in which form questions are asked unless they say so themselves: see `run`.
 
         Raises dts.Error with what is wrong with the file.
         """
+        settings = {} if profile is None else read_profile(profile)
         self._start(
             _core.Host.load(
                 os.fspath(path),
@@ -94,11 +115,16 @@ class Model:
                 progress,
             ),
             None,
+            settings,
+            answer,
         )
 
-    def _start(self, host: _core.Host, engine: Engine | None) -> None:
+    def _start(
+        self, host: _core.Host, engine: Engine | None, settings: Mapping[str, OptionValue], answer: str
+    ) -> None:
         self._host: _core.Host | None = host
         self._engine = engine
+        self._settings: dict[str, OptionValue] = {"answer": answer, **settings}
         self._info = host.info
         _models.add(self)
 
@@ -109,7 +135,23 @@ class Model:
         The options are those of `Model(...)`.
         """
         path = os.environ.get("DTS_BUILTIN_MODEL") or _DATA / "dts-nano.gguf"
+        options.setdefault("answer", AS_IS)  # it knows no words that ask for a form
         return cls(path, **options)
+
+    @classmethod
+    def from_hub(
+        cls,
+        name: str,
+        *,
+        file: str | None = None,
+        on_download: Callable[[hub.Download], None] | None = hub.show,
+        **options: Any,
+    ) -> Model:
+        """A model of the Hugging Face hub, downloaded when it is not in the hub's cache: "ORG/REPO" or "ORG/REPO:QUANT".
+
+        `file` and `on_download` are those of `dts.hub.fetch`, the options those of `Model(...)`.
+        """
+        return cls(hub.fetch(name, file=file, on_download=on_download), **options)
 
     @classmethod
     def of(
@@ -119,11 +161,18 @@ class Model:
         *,
         parallel_branches: int = 48,
         context_length: int = 0,
+        profile: str | os.PathLike[str] | None = None,
+        answer: str = AS_IS,
     ) -> Model:
-        """A model written in Python: see `dts.Engine`. `dts.hf.model` makes one of a transformers model."""
+        """A model written in Python: see `dts.Engine`. `dts.hf.model` makes one of a transformers model.
+
+        profile, answer: as for `Model(...)`.
+        """
         model = cls.__new__(cls)
         vocabulary = vocabulary_of(tokenizer)
-        model._start(_core.Host.own(engine, vocabulary, parallel_branches, context_length), engine)
+        settings = {} if profile is None else read_profile(profile)
+        host = _core.Host.own(engine, vocabulary, parallel_branches, context_length)
+        model._start(host, engine, settings, answer)
         return model
 
     # Facts.
@@ -152,11 +201,12 @@ class Model:
         self,
         question: Question,
         *,
-        method: str = "dts-stable",
+        method: str | None = None,
         seed: int | None = None,
         system: str | None = None,
         raw: bool = False,
         stop: Iterable[str] = (),
+        answer: str | None = None,
         events: bool = True,
         **options: OptionValue,
     ) -> Run:
@@ -179,46 +229,58 @@ class Model:
                 messages += [(message["role"], message["content"]) for message in question]
         if not raw and not (messages and messages[-1][1]):
             raise UsageError("the question is empty: it must have at least one character")
-        given: dict[str, OptionValue] = {"method": method, "seed": seed, **options}
-        pairs = [(name, _option_text(name, value)) for name, value in given.items() if value is not None]
+        asked: dict[str, OptionValue] = {"answer": answer, "method": method, "seed": seed, **options}
+        given = {**self._settings, **{name: value for name, value in asked.items() if value is not None}}
+        form = str(given.pop("answer"))
+        if raw and answer not in (None, AS_IS):
+            raise UsageError(f"answer is '{answer}': a raw prompt is taken as it is")
+        pairs = [(name, _option_text(name, value)) for name, value in given.items()]
         stops = [stop] if isinstance(stop, str) else list(stop)
-        return Run(self._open().ask(messages, text, stops, pairs, events), self)
+        form = "" if form == AS_IS else form
+        return Run(self._open().ask(messages, text, stops, form, pairs, events), self)
 
     def run(
         self,
         question: Question,
         *,
-        method: str = "dts-stable",
+        method: str | None = None,
         seed: int | None = None,
         system: str | None = None,
         raw: bool = False,
         stop: Iterable[str] = (),
+        answer: str | None = None,
         **options: OptionValue,
     ) -> Result:
         """Answers a question.
 
-        method: a name of `dts.methods()`.
+        method: a name of `dts.methods()`; None: dts-stable, or the model's profile's.
         seed: the same seed gives the same tree; None: 0.
         system: a system message.
         raw: the prompt as it is, without the model's chat template.
         stop: texts that end a trajectory where its answer comes to one of them.
+        answer: in which form the answer is asked for, read and voted on. "boxed" asks for \\boxed{}, and what means the
+            same is one vote; "letter" asks for the letter of an option; "text" asks for nothing, and texts that say
+            the same in nearly the same words are one vote; "auto" takes the one that suits the question; "as-is" asks
+            for nothing and lets last lines vote. None: the model's, which is "auto" for files and the hub as for
+            `dts run`, and "as-is" for the built-in model and models written in Python.
         options: max_tokens, tau_v, votes, temperature, ...: those of `dts.options()`, whose names they have.
 
         Ctrl-C ends the search and raises KeyboardInterrupt.
         """
         return self.start(
-            question, method=method, seed=seed, system=system, raw=raw, stop=stop, events=False, **options
+            question, method=method, seed=seed, system=system, raw=raw, stop=stop, answer=answer, events=False, **options
         ).result()
 
     def run_many(
         self,
         questions: Iterable[Question],
         *,
-        method: str = "dts-stable",
+        method: str | None = None,
         seed: int | None = None,
         system: str | None = None,
         raw: bool = False,
         stop: Iterable[str] = (),
+        answer: str | None = None,
         **options: OptionValue,
     ) -> list[Result]:
         """Answers many questions at once, in one batch of the model: results in the order of the questions.
@@ -231,7 +293,7 @@ class Model:
             for question in questions:
                 runs.append(
                     self.start(
-                        question, method=method, seed=seed, system=system, raw=raw, stop=stops, events=False, **options
+                        question, method=method, seed=seed, system=system, raw=raw, stop=stops, answer=answer, events=False, **options
                     )
                 )
             return [run.result() for run in runs]
@@ -244,16 +306,17 @@ class Model:
         self,
         question: Question,
         *,
-        method: str = "dts-stable",
+        method: str | None = None,
         seed: int | None = None,
         system: str | None = None,
         raw: bool = False,
         stop: Iterable[str] = (),
+        answer: str | None = None,
         **options: OptionValue,
     ) -> Result:
         """`run` for asyncio: many of them at once share the model. A task that is cancelled ends its search."""
         return await self.start(
-            question, method=method, seed=seed, system=system, raw=raw, stop=stop, events=False, **options
+            question, method=method, seed=seed, system=system, raw=raw, stop=stop, answer=answer, events=False, **options
         )
 
     # Its end.

@@ -106,6 +106,11 @@ class Result:
         """Every answer with its votes, the winning one first."""
         return [Vote(*vote) for vote in self._document.votes]
 
+    @property
+    def disagreement(self) -> str:
+        """"no two agree: the first to finish was taken", as `dts run` says it. Empty: some agree, or nothing could."""
+        return self._document.disagreement
+
     @cached_property
     def finished(self) -> list[Trajectory]:
         """The trajectories that reached their end, in order of finishing."""
@@ -165,7 +170,8 @@ class Result:
 
     def __repr__(self) -> str:
         votes = ", ".join(f"{vote.answer!r} x{vote.votes}" for vote in self.votes[:4])
-        return f"<dts.Result: answer {self.answer!r} by {self.settings['method']}; votes {votes or 'none'}; {self.reason}>"
+        end = "; ".join(filter(None, [self.disagreement, self.reason]))
+        return f"<dts.Result: answer {self.answer!r} by {self.settings['method']}; votes {votes or 'none'}; {end}>"
 
     # Pictures.
 

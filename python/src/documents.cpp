@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "bindings.h"
+#include "draw/labels.h"
 #include "dts/answer.h"
 #include "dts/draw.h"
 #include "dts/options.h"
@@ -129,6 +130,7 @@ void bind_documents(py::module_& module) {
       .def_property_readonly("prompt_tokens", [](const TreeDocument& d) { return d.prompt_tokens; })
       .def_property_readonly("engine", [](const TreeDocument& d) { return text_of(d.engine.kind); })
       .def_property_readonly("reason", [](const TreeDocument& d) { return std::string(to_string(d.outcome.reason)); })
+      .def_property_readonly("disagreement", [](const TreeDocument& d) { return draw::disagreement(d); })
       .def_property_readonly("complete", [](const TreeDocument& d) { return d.outcome.complete(); })
       .def_property_readonly("winner", [](const TreeDocument& d) { return d.outcome.winner; })
       .def_property_readonly("best_leaf", [](const TreeDocument& d) { return d.outcome.best_leaf; })

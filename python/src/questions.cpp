@@ -2,6 +2,7 @@
 #include <pybind11/stl.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,6 +13,8 @@
 #include "dts/error.h"
 #include "dts/local_model.h"
 #include "host/model_host.h"
+#include "hub/hub.h"
+#include "settings/profile.h"
 
 namespace dts::python {
 namespace {
@@ -20,6 +23,7 @@ using host::HostedRun;
 using host::HostEvent;
 using host::ModelHost;
 using Clock = HostedRun::Clock;
+using Pairs = std::vector<std::pair<std::string, std::string>>;
 
 // How often a waiting call looks for Ctrl-C.
 constexpr std::chrono::milliseconds kSignalPeriod{50};
@@ -44,12 +48,6 @@ struct LoadOptions {
 };
 
 std::shared_ptr<const Model> load_file(const LoadOptions& given, const std::function<bool(float)>& on_load) {
-  const auto word = choice<LocalEngine>("engine", given.engine,
-                                        {{"auto", LocalEngine::kAuto},
-                                         {"llama", LocalEngine::kLlama},
-                                         {"native", LocalEngine::kNative},
-                                         {"native-cpu", LocalEngine::kNativeCpu},
-                                         {"native-oracle", LocalEngine::kNativeOracle}});
   if (given.threads < 0) throw out_of_range("threads", std::to_string(given.threads), "at least 0");
   LlamaModelOptions options;
   options.path = given.path;
@@ -59,8 +57,8 @@ std::shared_ptr<const Model> load_file(const LoadOptions& given, const std::func
   options.engine.kv_type = choice<KvType>("kv_type", given.kv_type, {{"f16", KvType::kF16}, {"q8_0", KvType::kQ8_0}});
   options.engine.kv_layout = choice<KvLayout>("kv_layout", given.kv_layout,
                                               {{"streams", KvLayout::kStreams}, {"unified", KvLayout::kUnified}});
-  const LocalChoice choice = choose_local_engine({.engine = word, .model = options});
-  return open_local_model(options, choice.engine);
+  const LocalEngine engine = parse_local_engine(given.engine);
+  return open_local_model(options, choose_local_engine({.engine = engine, .model = options}).engine);
 }
 
 // A host that can be let go of with the GIL held: its thread may be waiting for that very lock.
@@ -77,30 +75,92 @@ std::shared_ptr<ModelHost> make_host(std::shared_ptr<const Model> model, const h
   return {new ModelHost(std::move(model), options), HostDeleter()};
 }
 
-// Loads without the GIL. `progress` is called with 0..1; what it raises, and Ctrl-C, end the loading.
-std::shared_ptr<ModelHost> load(const LoadOptions& given, const py::object& progress,
-                                const host::HostOptions& options) {
-  std::optional<py::error_already_set> raised;
-  const auto on_load = [&](float fraction) {
+// Calls back into Python from work that goes on without the GIL. What is raised there, Ctrl-C included, ends the work
+// and is raised by finish().
+class Caller {
+ public:
+  // False: the work must end.
+  template <typename Call>
+  bool operator()(const Call& call) {
+    if (raised_) return false;
     const py::gil_scoped_acquire gil;
     try {
       if (PyErr_CheckSignals() != 0) throw py::error_already_set();
-      if (!progress.is_none()) progress(fraction);
+      call();
       return true;
     } catch (py::error_already_set& error) {
-      raised.emplace(std::move(error));
+      raised_.emplace(std::move(error));
       return false;
     }
+  }
+
+  bool raised() const { return raised_.has_value(); }
+  // With the GIL held.
+  void finish() {
+    if (raised_) throw std::move(*raised_);
+  }
+
+ private:
+  std::optional<py::error_already_set> raised_;
+};
+
+// Loads without the GIL. `progress` is called with 0..1.
+std::shared_ptr<ModelHost> load(const LoadOptions& given, const py::object& progress,
+                                const host::HostOptions& options) {
+  Caller caller;
+  const auto on_load = [&](float fraction) {
+    return caller([&] {
+      if (!progress.is_none()) progress(fraction);
+    });
   };
   std::shared_ptr<const Model> model;
   try {
     const py::gil_scoped_release released;
     model = load_file(given, on_load);
   } catch (const Error&) {
-    if (!raised) throw;
+    if (!caller.raised()) throw;
   }
-  if (raised) throw std::move(*raised);
+  caller.finish();
   return make_host(std::move(model), options);
+}
+
+// A model of the hub as a file, downloaded without the GIL. `progress` is called with (file, part, parts, done, total),
+// `note` with a line for people.
+std::string fetch(const std::string& name, const std::string& file, const py::object& progress,
+                  const py::object& note) {
+  Caller caller;
+  hub::HubHooks hooks;
+  hooks.progress = [&](const hub::HubProgress& at) {
+    caller([&] {
+      if (!progress.is_none()) progress(at.file, at.part, at.parts, at.done, at.total);
+    });
+  };
+  hooks.note = [&](const std::string& text) {
+    caller([&] {
+      if (!note.is_none()) note(text);
+    });
+  };
+  hooks.stopping = [&] { return !caller([] {}); };
+  std::string path;
+  try {
+    const py::gil_scoped_release released;
+    path = hub::fetch_model({name, file}, hub::hub_settings([](const char* key) { return getenv(key); }), hooks);
+  } catch (const Error&) {
+    if (!caller.raised()) throw;
+  }
+  caller.finish();
+  return path;
+}
+
+// Names and values, which are right.
+Pairs profile_of(const std::string& path) {
+  host::HostQuestion checked;
+  host::apply_profile(checked, path);
+  Pairs pairs;
+  for (ProfileSetting& setting : read_profile(path)) {
+    pairs.emplace_back(std::move(setting.name), std::move(setting.value));
+  }
+  return pairs;
 }
 
 // Waits without the GIL, in short stretches, until `ready(deadline)` says so; false: not within `seconds` (negative:
@@ -138,16 +198,15 @@ py::object event_of(const std::optional<HostEvent>& event) {
                         event->tokens, grown, event->children, py::bytes(event->answer));
 }
 
-using Pairs = std::vector<std::pair<std::string, std::string>>;
-
 std::shared_ptr<HostedRun> ask(ModelHost& host, const Pairs& messages, std::string raw, std::vector<std::string> stop,
-                               const Pairs& options, bool events) {
+                               const std::string& answer, const Pairs& options, bool events) {
   const py::gil_scoped_release released;
   host::HostQuestion question;
   for (const auto& [role, content] : messages) question.messages.push_back({role, content});
   question.raw = std::move(raw);
   question.stop = std::move(stop);
   question.events = events;
+  if (!answer.empty()) question.form = host::parse_answer_form(answer);
   for (const auto& [name, value] : options) host::set_option(question.decoding, name, value);
   return host.ask(std::move(question));
 }
@@ -215,6 +274,8 @@ void bind_vocabulary(py::module_& module) {
 
 void bind_questions(py::module_& module) {
   bind_vocabulary(module);
+  module.def("fetch", &fetch, py::arg("name"), py::arg("file"), py::arg("progress"), py::arg("note"));
+  module.def("profile", &profile_of, py::arg("path"));
 
   py::class_<HostedRun, std::shared_ptr<HostedRun>>(module, "Run")
       .def("wait",
@@ -260,7 +321,8 @@ void bind_questions(py::module_& module) {
                                auto* vocabulary = const_cast<Vocabulary*>(&host->model().vocabulary());
                                return std::shared_ptr<Vocabulary>(host, vocabulary);
                              })
-      .def("ask", &ask, py::arg("messages"), py::arg("raw"), py::arg("stop"), py::arg("options"), py::arg("events"))
+      .def("ask", &ask, py::arg("messages"), py::arg("raw"), py::arg("stop"), py::arg("answer"), py::arg("options"),
+           py::arg("events"))
       .def("close", &ModelHost::close, py::call_guard<py::gil_scoped_release>());
 }
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <cstdlib>
 #include <exception>
 #include <memory>
 #include <new>
@@ -5,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "draw/labels.h"
 #include "dts/answer.h"
 #include "dts/draw.h"
 #include "dts/dts_c.h"
@@ -12,6 +15,7 @@
 #include "dts/local_model.h"
 #include "dts/version.h"
 #include "host/model_host.h"
+#include "hub/hub.h"
 
 // Nothing that a C program can see may throw: every function that does more than read runs inside guarded().
 
@@ -38,6 +42,7 @@ struct dts_c_result {
   std::string text;
   std::string thinking;
   std::string reason;
+  std::string disagreement;
   std::string json;  // once asked for
   std::string svg;   // once asked for
 };
@@ -45,10 +50,6 @@ struct dts_c_result {
 namespace {
 
 using dts::host::HostEvent;
-
-std::shared_ptr<const dts::Model> open(const dts::LlamaModelOptions& wanted) {
-  return dts::open_local_model(wanted, dts::choose_local_engine({.model = wanted}).engine);
-}
 
 // For when there is no memory to say so. Never freed.
 dts_c_error& out_of_memory() {
@@ -119,8 +120,46 @@ std::unique_ptr<dts_c_result> result_of(std::shared_ptr<const dts::TreeDocument>
     result->thinking = split.thinking;
   }
   result->reason = to_string(outcome.reason);
+  result->disagreement = dts::draw::disagreement(*document);
   result->document = std::move(document);
   return result;
+}
+
+// Whether the caller wants to go on.
+bool report(const dts_c_model_options& options, const char* stage, double fraction) {
+  return options.progress == nullptr || options.progress(stage, fraction, options.progress_data) == 0;
+}
+
+std::unique_ptr<dts_c_model> load(const std::string& path, const dts_c_model_options& given) {
+  if (given.threads < 0) throw dts::out_of_range("threads", std::to_string(given.threads), "at least 0");
+  dts::LocalModelOptions wanted;
+  wanted.model.path = path;
+  wanted.model.engine.threads = given.threads;
+  if (given.engine != nullptr) wanted.engine = dts::parse_local_engine(given.engine);
+  if (given.cpu_only != 0) wanted.model.gpu_layers = 0;
+  wanted.model.on_load = [&given](float fraction) { return report(given, "load", fraction); };
+  dts::host::HostOptions host;
+  if (given.parallel_branches != 0) host.parallel_branches = given.parallel_branches;
+  host.context_length = given.context_length;
+  auto made = std::make_unique<dts_c_model>();
+  made->host = std::make_unique<dts::host::ModelHost>(
+      dts::open_local_model(wanted.model, dts::choose_local_engine(wanted).engine), host);
+  made->name = made->host->model().info().name;
+  return made;
+}
+
+std::string fetch(const char* name, const char* file, const dts_c_model_options& given) {
+  bool stopped = false;
+  dts::hub::HubHooks hooks;
+  hooks.progress = [&](const dts::hub::HubProgress& progress) {
+    const double total = std::max(1.0, static_cast<double>(progress.total));
+    stopped = stopped || !report(given, "download", static_cast<double>(progress.done) / total);
+  };
+  hooks.stopping = [&stopped] { return stopped; };
+  std::string path = dts::hub::fetch_model({name, file == nullptr ? "" : file},
+                                           dts::hub::hub_settings([](const char* key) { return getenv(key); }), hooks);
+  if (path.empty()) throw dts::Error("the download was ended by the caller; what has come is kept");
+  return path;
 }
 
 }  // namespace
@@ -142,19 +181,17 @@ dts_c_error* dts_c_model_load(const char* path, const dts_c_model_options* optio
   return guarded([&] {
     check_given("dts_c_model_load", path, out);
     *out = nullptr;
+    *out = load(path, options == nullptr ? dts_c_model_options{} : *options).release();
+  });
+}
+
+dts_c_error* dts_c_model_load_hub(const char* name, const char* file, const dts_c_model_options* options,
+                                  dts_c_model** out) {
+  return guarded([&] {
+    check_given("dts_c_model_load_hub", name, out);
+    *out = nullptr;
     const dts_c_model_options given = options == nullptr ? dts_c_model_options{} : *options;
-    if (given.threads < 0) throw dts::out_of_range("threads", std::to_string(given.threads), "at least 0");
-    dts::LlamaModelOptions wanted;
-    wanted.path = path;
-    wanted.engine.threads = given.threads;
-    if (given.cpu_only != 0) wanted.gpu_layers = 0;
-    dts::host::HostOptions host;
-    if (given.parallel_branches != 0) host.parallel_branches = given.parallel_branches;
-    host.context_length = given.context_length;
-    auto made = std::make_unique<dts_c_model>();
-    made->host = std::make_unique<dts::host::ModelHost>(open(wanted), host);
-    made->name = made->host->model().info().name;
-    *out = made.release();
+    *out = load(fetch(name, file, given), given).release();
   });
 }
 
@@ -190,6 +227,20 @@ dts_c_error* dts_c_question_stop(dts_c_question* question, const char* text) {
   return guarded([&] {
     check_given("dts_c_question_stop", question, text);
     question->asked.stop.emplace_back(text);
+  });
+}
+
+dts_c_error* dts_c_question_answer(dts_c_question* question, const char* form) {
+  return guarded([&] {
+    check_given("dts_c_question_answer", question, form);
+    question->asked.form = dts::host::parse_answer_form(form);
+  });
+}
+
+dts_c_error* dts_c_question_profile(dts_c_question* question, const char* path) {
+  return guarded([&] {
+    check_given("dts_c_question_profile", question, path);
+    dts::host::apply_profile(question->asked, path);
   });
 }
 
@@ -238,6 +289,9 @@ const char* dts_c_result_vote_answer(const dts_c_result* result, size_t index) {
 }
 int dts_c_result_vote_votes(const dts_c_result* result, size_t index) {
   return index >= dts_c_result_vote_count(result) ? 0 : result->document->outcome.votes[index].votes;
+}
+const char* dts_c_result_disagreement(const dts_c_result* result) {
+  return result == nullptr ? "" : result->disagreement.c_str();
 }
 int64_t dts_c_result_unique_tokens(const dts_c_result* result) {
   return result == nullptr ? 0 : result->document->outcome.account.unique_tokens;

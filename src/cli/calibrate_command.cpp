@@ -50,6 +50,7 @@ struct CalibrateFlags {
   std::string prompts;  // file, one prompt a line
   int trajectories = 4;
   double rate = 0;
+  ThresholdChoice choice = ThresholdChoice::kTauV;
   std::string save;
   std::string svg;
   std::string html;
@@ -173,12 +174,13 @@ nlohmann::json to_json(const CalibrationReport& report) {
                         {"tokens", report.tokens.size()},
                         {"stat_temp", report.stat_temperature},
                         {"exact", report.exact},
+                        {"choose", dts::name_of(kThresholdChoices, report.choice)},
                         {"present", rate(report.present)},
                         {"table", nlohmann::json::array()}};
   const Quantiles values = quantiles(report.tokens);
   out["quantiles"] = {{"shares", Quantiles::kShares}, {"entropy", values.entropy}, {"varentropy", values.varentropy}};
   for (const double wanted : kShownRates) {
-    nlohmann::json row = rate(thresholds_for(report.tokens, wanted, report.present.tau_h));
+    nlohmann::json row = rate(thresholds_for(report.tokens, wanted, report.present, report.choice));
     row["wanted"] = wanted;
     out["table"].push_back(row);
   }
@@ -215,7 +217,8 @@ int calibrate(const CalibrateFlags& flags) {
   report.present = {flags.decoding.numbers.branch.tau_v, flags.decoding.numbers.branch.tau_h};
   decode(flags, model, prompts, report);
   report.wanted_rate = flags.rate;
-  if (flags.rate > 0) report.chosen = thresholds_for(report.tokens, flags.rate, report.present.tau_h);
+  report.choice = flags.choice;
+  if (flags.rate > 0) report.chosen = thresholds_for(report.tokens, flags.rate, report.present, flags.choice);
 
   if (!flags.svg.empty()) write_whole_file(flags.svg, calibration_svg(report));
   if (!flags.html.empty()) write_whole_file(flags.html, calibration_html(report));
@@ -236,7 +239,10 @@ void add_calibrate_command(CLI::App& app, int& exit_code) {
   auto flags = std::make_shared<CalibrateFlags>();
   command->footer(
       "Samples a few plain trajectories and shows where entropy (H) and varentropy (VE) lie, how often the present\n"
-      "--tau-v and --tau-h would branch per thousand tokens, and which --tau-v would do so as often as --rate says.\n"
+      "--tau-v and --tau-h would branch per thousand tokens, and which would do so as often as --rate says.\n"
+      "--choose tau-v keeps --tau-h (the default), tau-h keeps --tau-v; both lets --tau-h leave out the tenth with\n"
+      "the most entropy of the tokens with the most varentropy, where the model guesses among many, and finds\n"
+      "--tau-v then.\n"
       "Ctrl-C ends the sampling and shows what has come.\n\n"
       "  dts calibrate -hf ORG/REPO --rate 10 --save model.toml --html model.html\n"
       "  dts run -hf ORG/REPO --profile model.toml \"...\"");
@@ -255,6 +261,10 @@ void add_calibrate_command(CLI::App& app, int& exit_code) {
       throw usage_error(fmt::format("--rate is {}: it must be a number above 0 and at most 1000", text));
     }
   });
+  add_choice<ThresholdChoice>(
+      *command, "--choose", flags->choice,
+      {{"tau-v", ThresholdChoice::kTauV}, {"tau-h", ThresholdChoice::kTauH}, {"both", ThresholdChoice::kBoth}},
+      "what --rate and the table choose (default tau-v)");
   command->add_flag("--raw", flags->raw, "give the model the prompts as they are, without its chat template");
   add_value(*command, "--save", "FILE", "write the thresholds for --rate as a profile, which --profile reads",
             [flags](const std::string& text) { flags->save = text; });

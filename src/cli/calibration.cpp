@@ -26,6 +26,17 @@ double shortest_between(double below, double most) {
   return most;
 }
 
+// The shortest number that is at least `least` and below `above`, both at least 0, `least` < `above`.
+double shortest_from(double least, double above) {
+  for (int digits = 2; digits <= 4; ++digits) {
+    for (const double value : {least, 0.5 * (least + above)}) {
+      const double rounded = std::strtod(fmt::format("{:.{}g}", value, digits).c_str(), nullptr);
+      if (rounded >= least && rounded < above) return rounded;
+    }
+  }
+  return least;
+}
+
 double quantile(std::vector<double>& sorted, double share) {
   if (sorted.empty()) return 0;
   const auto last = static_cast<double>(sorted.size() - 1);
@@ -70,19 +81,62 @@ BranchRate branch_rate(std::span<const TokenStatistics> tokens, const Thresholds
   return rate;
 }
 
-Thresholds thresholds_for(std::span<const TokenStatistics> tokens, double rate, double tau_h) {
+namespace {
+
+// Which of `count` values, from 1 on, the `rate`-th in a thousand of `tokens` is.
+std::size_t rank_of(double rate, std::size_t tokens, std::size_t count) {
+  return static_cast<std::size_t>(
+      std::clamp(std::llround(rate * static_cast<double>(tokens) / 1000), 1LL, static_cast<long long>(count)));
+}
+
+double tau_v_for(std::span<const TokenStatistics> tokens, double rate, double tau_h) {
   std::vector<double> varentropies;
   for (const TokenStatistics& token : tokens) {
     if (token.entropy <= tau_h && token.varentropy > 0) varentropies.push_back(token.varentropy);
   }
   std::sort(varentropies.begin(), varentropies.end(), std::greater<>());
-  if (varentropies.empty()) return {0, tau_h};
-  const auto wanted =
-      static_cast<std::size_t>(std::clamp(std::llround(rate * static_cast<double>(tokens.size()) / 1000), 1LL,
-                                          static_cast<long long>(varentropies.size())));
-  const double most = varentropies[wanted - 1];
+  if (varentropies.empty()) return 0;
+  const double most = varentropies[rank_of(rate, tokens.size(), varentropies.size()) - 1];
   const auto next = std::upper_bound(varentropies.begin(), varentropies.end(), most, std::greater<>());
-  return {shortest_between(next == varentropies.end() ? 0 : *next, most), tau_h};
+  return shortest_between(next == varentropies.end() ? 0 : *next, most);
+}
+
+double tau_h_for(std::span<const TokenStatistics> tokens, double rate, double tau_v) {
+  std::vector<double> entropies;
+  for (const TokenStatistics& token : tokens) {
+    if (token.varentropy >= tau_v) entropies.push_back(token.entropy);
+  }
+  std::sort(entropies.begin(), entropies.end());
+  if (entropies.empty()) return 0;
+  const double least = entropies[rank_of(rate, tokens.size(), entropies.size()) - 1];
+  const auto next = std::upper_bound(entropies.begin(), entropies.end(), least);
+  return shortest_from(least, next == entropies.end() ? 1.1 * least + 0.01 : *next);
+}
+
+double tau_h_of_both(std::span<const TokenStatistics> tokens, double rate) {
+  std::vector<TokenStatistics> torn;
+  for (const TokenStatistics& token : tokens) {
+    if (token.varentropy > 0) torn.push_back(token);
+  }
+  if (torn.empty()) return 0;
+  std::stable_sort(torn.begin(), torn.end(),
+                   [](const TokenStatistics& a, const TokenStatistics& b) { return a.varentropy > b.varentropy; });
+  torn.resize(rank_of(rate / kCertainShare, tokens.size(), torn.size()));
+  std::vector<double> entropies;
+  for (const TokenStatistics& token : torn) entropies.push_back(token.entropy);
+  std::sort(entropies.begin(), entropies.end());
+  const double least = quantile(entropies, kCertainShare);
+  const auto next = std::upper_bound(entropies.begin(), entropies.end(), least);
+  return shortest_from(least, next == entropies.end() ? 1.1 * least + 0.01 : *next);
+}
+
+}  // namespace
+
+Thresholds thresholds_for(std::span<const TokenStatistics> tokens, double rate, const Thresholds& present,
+                          ThresholdChoice choice) {
+  if (choice == ThresholdChoice::kTauH) return {present.tau_v, tau_h_for(tokens, rate, present.tau_v)};
+  const double tau_h = choice == ThresholdChoice::kBoth ? tau_h_of_both(tokens, rate) : present.tau_h;
+  return {tau_v_for(tokens, rate, tau_h), tau_h};
 }
 
 std::int64_t HeatMap::most() const { return counts.empty() ? 0 : *std::max_element(counts.begin(), counts.end()); }

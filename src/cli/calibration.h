@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "base/names.h"
+
 namespace dts::cli {
 
 // One generated token: what the model said before it.
@@ -30,9 +32,25 @@ struct BranchRate {
 };
 BranchRate branch_rate(std::span<const TokenStatistics> tokens, const Thresholds& thresholds);
 
-// The largest tau_v of at most four digits with which `rate` decisions come to a thousand tokens, tau_h being kept; as
-// near as these tokens allow: several may have one varentropy. Where even VE > 0 makes fewer, the smallest there is.
-Thresholds thresholds_for(std::span<const TokenStatistics> tokens, double rate, double tau_h);
+// Which thresholds are chosen for a wanted rate.
+enum class ThresholdChoice {
+  kTauV,  // the largest tau_v that gives it, tau_h being kept
+  kTauH,  // the smallest tau_h that gives it, tau_v being kept
+  // Of the tokens with the most varentropy, a ninth more than wanted, tau_h leaves out the tenth with the most entropy,
+  // where the model guesses among many; then as kTauV.
+  kBoth,
+};
+
+inline constexpr Names<ThresholdChoice, 3> kThresholdChoices = {
+    {{"tau-v", ThresholdChoice::kTauV}, {"tau-h", ThresholdChoice::kTauH}, {"both", ThresholdChoice::kBoth}}};
+
+// Of kBoth: the share of those tokens whose entropy is at most tau_h.
+inline constexpr double kCertainShare = 0.9;
+
+// Thresholds of few digits with which `rate` decisions come to a thousand tokens; as near as these tokens allow:
+// several may have one value. Where what is kept leaves fewer, all that it leaves.
+Thresholds thresholds_for(std::span<const TokenStatistics> tokens, double rate, const Thresholds& present,
+                          ThresholdChoice choice);
 
 // Counts over a grid: entropy to the right, varentropy upwards. What lies beyond is in the last column or row.
 struct HeatMap {

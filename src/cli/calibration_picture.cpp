@@ -32,9 +32,20 @@ std::string rate_text(const CalibrationReport& report, const Thresholds& thresho
   return fmt::format("{:.2f} ± {:.2f}", rate.per_thousand, rate.error);
 }
 
-// "tau-v 1.5, tau-h 2.5"
+// "--tau-v 1.5 --tau-h 2.5"
 std::string thresholds_text(const Thresholds& thresholds) {
   return fmt::format("--tau-v {:g} --tau-h {:g}", thresholds.tau_v, thresholds.tau_h);
+}
+
+// Why the wanted rate was not reached; empty: it was.
+std::string shortfall(const CalibrationReport& report) {
+  const double most = branch_rate(report.tokens, report.chosen).per_thousand;
+  const double one_token = 1000.0 / static_cast<double>(std::max<std::size_t>(report.tokens.size(), 1));
+  if (most + one_token > report.wanted_rate) return "";
+  if (report.choice == ThresholdChoice::kBoth) return "there are no more that the model hesitates at";
+  const bool kept_v = report.choice == ThresholdChoice::kTauH;
+  return fmt::format("there are no more with {} {:g}: --choose both would choose that, too",
+                     kept_v ? "--tau-v" : "--tau-h", kept_v ? report.chosen.tau_v : report.chosen.tau_h);
 }
 
 struct ThresholdRow {
@@ -45,7 +56,7 @@ struct ThresholdRow {
 std::vector<ThresholdRow> table_of(const CalibrationReport& report) {
   std::vector<ThresholdRow> rows;
   for (const double rate : kShownRates) {
-    rows.push_back({rate, thresholds_for(report.tokens, rate, report.present.tau_h)});
+    rows.push_back({rate, thresholds_for(report.tokens, rate, report.present, report.choice)});
   }
   return rows;
 }
@@ -61,17 +72,18 @@ std::string map_text(const CalibrationReport& report, const Terminal& terminal) 
   constexpr int kMargin = 9;
   constexpr std::array<const char*, 5> kUnicode = {" ", "░", "▒", "▓", "█"};
   constexpr std::array<const char*, 5> kPlain = {" ", ".", ":", "+", "#"};
+  const Thresholds& shown = report.shown();
   const int columns = std::clamp(terminal.size().columns - kMargin - 2, 20, 64);
-  const HeatMap map = heat_map(report.tokens, columns, kRows, report.present);
+  const HeatMap map = heat_map(report.tokens, columns, kRows, shown);
   const auto cell_of = [](double value, double most, int cells) {
     return std::isfinite(value) ? static_cast<int>(value / most * cells) : cells;
   };
-  const int threshold_row = cell_of(report.present.tau_v, map.most_varentropy, kRows);
-  const int threshold_column = cell_of(report.present.tau_h, map.most_entropy, columns);
+  const int threshold_row = cell_of(shown.tau_v, map.most_varentropy, kRows);
+  const int threshold_column = cell_of(shown.tau_h, map.most_entropy, columns);
   std::string out = "VE\n";
   for (int row = kRows - 1; row >= 0; --row) {
     const bool labelled = row == kRows - 1 || row == threshold_row || row == 0;
-    const double value = row == kRows - 1 ? map.most_varentropy : (row == 0 ? 0 : report.present.tau_v);
+    const double value = row == kRows - 1 ? map.most_varentropy : (row == 0 ? 0 : shown.tau_v);
     out += labelled ? fmt::format("{:>7.3g} ", value) : std::string(8, ' ');
     out += terminal.unicode ? "│" : "|";
     std::string decisions;
@@ -95,8 +107,7 @@ std::string map_text(const CalibrationReport& report, const Terminal& terminal) 
   const auto put = [&axis](std::size_t at, const std::string& label) {
     if (at + label.size() <= axis.size()) axis.replace(at, label.size(), label);
   };
-  if (threshold_column < columns)
-    put(static_cast<std::size_t>(threshold_column), fmt::format("{:g}", report.present.tau_h));
+  if (threshold_column < columns) put(static_cast<std::size_t>(threshold_column), fmt::format("{:g}", shown.tau_h));
   const std::string most = fmt::format("{:g} H", map.most_entropy);
   put(axis.size() - most.size(), most);
   return out + "\n" + std::string(9, ' ') + axis + "\n";
@@ -104,6 +115,7 @@ std::string map_text(const CalibrationReport& report, const Terminal& terminal) 
 
 // The picture by itself, 0,0 at its upper left corner; `style`: with its own style sheet.
 std::string svg_of(const CalibrationReport& report, bool style) {
+  const Thresholds& shown = report.shown();
   constexpr int kColumns = 80;
   constexpr int kRows = 48;
   constexpr double kCell = 8;
@@ -111,7 +123,7 @@ std::string svg_of(const CalibrationReport& report, bool style) {
   constexpr double kTop = 56;
   constexpr double kWidth = kLeft + kColumns * kCell + 24;
   constexpr double kHeight = kTop + kRows * kCell + 56;
-  const HeatMap map = heat_map(report.tokens, kColumns, kRows, report.present);
+  const HeatMap map = heat_map(report.tokens, kColumns, kRows, shown);
   const auto x_of = [&](double entropy) {
     return kLeft + std::min(entropy / map.most_entropy, 1.0) * kColumns * kCell;
   };
@@ -130,8 +142,7 @@ std::string svg_of(const CalibrationReport& report, bool style) {
   };
   text(kLeft, 22, "title", text::shorten(text::one_line(report.model), 70), "start");
   text(kLeft, 40, "note",
-       fmt::format("{} per 1,000 tokens are decisions at {}", rate_text(report, report.present),
-                   thresholds_text(report.present)),
+       fmt::format("{} per 1,000 tokens are decisions at {}", rate_text(report, shown), thresholds_text(shown)),
        "start");
   for (int row = 0; row < kRows; ++row) {
     for (int column = 0; column < kColumns; ++column) {
@@ -139,7 +150,7 @@ std::string svg_of(const CalibrationReport& report, bool style) {
       if (count == 0) continue;
       const double entropy = (column + 0.5) * map.most_entropy / kColumns;
       const double varentropy = (row + 0.5) * map.most_varentropy / kRows;
-      const bool decision = varentropy >= report.present.tau_v && entropy <= report.present.tau_h;
+      const bool decision = varentropy >= shown.tau_v && entropy <= shown.tau_h;
       out += fmt::format(
           "<rect x=\"{:.1f}\" y=\"{:.1f}\" width=\"{}\" height=\"{}\" fill=\"{}\" fill-opacity=\"{:.3f}\">"
           "<title>H {:.3g}, VE {:.3g}: {}</title></rect>\n",
@@ -155,18 +166,17 @@ std::string svg_of(const CalibrationReport& report, bool style) {
   line(kLeft, kTop, kLeft, kTop + kRows * kCell, "");
   line(kLeft, kTop + kRows * kCell, kLeft + kColumns * kCell, kTop + kRows * kCell, "");
   const char* dashed = " stroke-dasharray=\"4 3\"";
-  if (std::isfinite(report.present.tau_v)) {
-    line(kLeft, y_of(report.present.tau_v), x_of(report.present.tau_h), y_of(report.present.tau_v), dashed);
-    line(x_of(report.present.tau_h), kTop, x_of(report.present.tau_h), y_of(report.present.tau_v), dashed);
-    text(kLeft - 6, y_of(report.present.tau_v) + 4, "note", fmt::format("{:g}", report.present.tau_v), "end");
+  if (std::isfinite(shown.tau_v)) {
+    line(kLeft, y_of(shown.tau_v), x_of(shown.tau_h), y_of(shown.tau_v), dashed);
+    line(x_of(shown.tau_h), kTop, x_of(shown.tau_h), y_of(shown.tau_v), dashed);
+    text(kLeft - 6, y_of(shown.tau_v) + 4, "note", fmt::format("{:g}", shown.tau_v), "end");
   }
   text(kLeft - 6, kTop + 8, "note", fmt::format("{:g}", map.most_varentropy), "end");
   text(kLeft - 6, kTop + kRows * kCell, "note", "0", "end");
   text(kLeft - 6, kTop + 24, "note", "VE, nats²", "end");
   text(kLeft + kColumns * kCell, kTop + kRows * kCell + 16, "note", fmt::format("{:g}", map.most_entropy), "end");
   text(kLeft + kColumns * kCell / 2, kTop + kRows * kCell + 34, "note", "H, nats", "middle");
-  text(x_of(report.present.tau_h), kTop + kRows * kCell + 16, "note", fmt::format("{:g}", report.present.tau_h),
-       "middle");
+  text(x_of(shown.tau_h), kTop + kRows * kCell + 16, "note", fmt::format("{:g}", shown.tau_h), "middle");
   return out + "</svg>\n";
 }
 
@@ -180,13 +190,15 @@ std::string calibration_text(const CalibrationReport& report, const Terminal& te
   out += quantile_line("VE (nats^2)", values.varentropy);
   out += fmt::format("\n{}: {} decisions per 1,000 tokens\n\n", thresholds_text(report.present),
                      rate_text(report, report.present));
-  out += "wanted  --tau-v   gives, per 1,000 tokens\n";
+  out += "wanted  --tau-v   --tau-h   gives, per 1,000 tokens\n";
   for (const ThresholdRow& row : table_of(report)) {
-    out += fmt::format("{:>6g}  {:<8.4g}  {}\n", row.wanted, row.thresholds.tau_v, rate_text(report, row.thresholds));
+    out += fmt::format("{:>6g}  {:<8.4g}  {:<8.4g}  {}\n", row.wanted, row.thresholds.tau_v, row.thresholds.tau_h,
+                       rate_text(report, row.thresholds));
   }
   if (report.wanted_rate > 0) {
     out += fmt::format("\n{:g} per 1,000 tokens: {} gives {}\n", report.wanted_rate, thresholds_text(report.chosen),
                        rate_text(report, report.chosen));
+    if (const std::string note = shortfall(report); !note.empty()) out += note + "\n";
   }
   return terminal.unicode ? out : [&out] {
     for (std::size_t at = out.find("±"); at != std::string::npos; at = out.find("±", at)) out.replace(at, 2, "+-");
@@ -239,9 +251,9 @@ std::string calibration_profile(const CalibrationReport& report) {
   return fmt::format(
       "# Written by dts calibrate; read by --profile.\n# {}\n"
       "tau-v = {}\ntau-h = {}\nstat-temp = {:g}\n\n"
-      "[profile]\nmodel = \"{}\"\ntokens = {}\nwanted-rate = {}\nrate = {:.4f}\nrate-error = {:.4f}\n",
+      "[profile]\nmodel = \"{}\"\ntokens = {}\nchosen = \"{}\"\nwanted-rate = {}\nrate = {:.4f}\nrate-error = {:.4f}\n",
       heading(report), report.chosen.tau_v, report.chosen.tau_h, report.stat_temperature, name, rate.tokens,
-      report.wanted_rate, rate.per_thousand, rate.error);
+      dts::name_of(kThresholdChoices, report.choice), report.wanted_rate, rate.per_thousand, rate.error);
 }
 
 }  // namespace dts::cli

@@ -18,7 +18,11 @@ struct CalibrationReport {
   std::vector<TokenStatistics> tokens;
   Thresholds present;
   double wanted_rate = 0;  // per thousand tokens; 0: none was asked for
-  Thresholds chosen;       // for that rate
+  ThresholdChoice choice = ThresholdChoice::kTauV;
+  Thresholds chosen;  // for that rate
+
+  // What the map marks.
+  const Thresholds& shown() const { return wanted_rate > 0 ? chosen : present; }
 };
 
 // Rates that a table of thresholds shows, per thousand tokens.

@@ -129,19 +129,6 @@ std::string account(const TreeDocument& document, const Glyphs& glyphs, int widt
   return out.text();
 }
 
-// Who wins where every answer has one vote.
-const char* tie_rule(SelectRule rule) {
-  switch (rule) {
-    case SelectRule::kWeightedMajority:
-    case SelectRule::kMaxConfidence:
-      return "the most confident";
-    case SelectRule::kMaxLogprob:
-      return "the most probable for its length";
-    default:
-      return "the first to finish";
-  }
-}
-
 std::string picture(const TreeDocument& document, const Terminal& terminal, int width) {
   Outline outline = outline_of(document.tree, document.outcome.finished);
   if (document.outcome.winner) outline.best = document.outcome.best_leaf;
@@ -242,9 +229,7 @@ std::string report_text(const TreeDocument& document, const Terminal& terminal) 
       for (AnswerCount& count : votes) count.answer = one_line(count.answer);
       const auto silent = std::count_if(outcome.finished.begin(), outcome.finished.end(),
                                         [](const FinishedTrace& f) { return f.answer.empty(); });
-      if (outcome.votes.size() > 1 && outcome.votes.front().votes == 1) {
-        out += fmt::format("no two agree: {} was taken\n", tie_rule(document.options.method.select));
-      }
+      if (const std::string tie = draw::disagreement(document); !tie.empty()) out += tie + "\n";
       for (const StyledLine& line : vote_lines(votes, static_cast<int>(silent), width, 12, g, colours)) {
         out += line.render(terminal.colour, width) + "\n";
       }

@@ -8,9 +8,9 @@
 #include <optional>
 #include <string_view>
 
-#include "cli/settings_file.h"
 #include "dts/error.h"
 #include "dts/options.h"
+#include "settings/settings_file.h"
 #include "text/display.h"
 #include "text/nearest.h"
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/words.h"
@@ -193,6 +194,32 @@ std::string verdict(const TreeDocument& document) {
     }
   }
   return how + "; " + why;
+}
+
+namespace {
+
+// Who wins where every answer has one vote.
+const char* tie_rule(SelectRule rule) {
+  switch (rule) {
+    case SelectRule::kWeightedMajority:
+    case SelectRule::kMaxConfidence:
+      return "the most confident";
+    case SelectRule::kMaxLogprob:
+      return "the most probable for its length";
+    default:
+      return "the first to finish";
+  }
+}
+
+}  // namespace
+
+std::string disagreement(const TreeDocument& document) {
+  const Outcome& outcome = document.outcome;
+  // The winner's is the first of them, which need not be the one with the most.
+  const bool all_alone = std::all_of(outcome.votes.begin(), outcome.votes.end(),
+                                     [](const AnswerCount& count) { return count.votes == 1; });
+  if (!outcome.winner || outcome.votes.size() < 2 || !all_alone) return "";
+  return fmt::format("no two agree: {} was taken", tie_rule(document.options.method.select));
 }
 
 std::vector<Row> setting_rows(const TreeDocument& document) {

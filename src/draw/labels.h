@@ -37,6 +37,8 @@ std::vector<std::string> setting_labels(const TreeDocument& document);
 std::vector<std::string> size_labels(const TreeDocument& document, const Facts& facts);
 // "5 of 8 votes", "first to finish", "ended by ...".
 std::string verdict(const TreeDocument& document);
+// "no two agree: the first to finish was taken"; empty: some do, or there is nothing to agree on.
+std::string disagreement(const TreeDocument& document);
 
 using Row = std::pair<std::string, std::string>;  // name, value
 std::vector<Row> setting_rows(const TreeDocument& document);

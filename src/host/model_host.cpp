@@ -165,7 +165,7 @@ void ModelHost::submit(const std::shared_ptr<HostedRun>& run) {
   }
   limit_tokens(options, room);
   const Vocabulary& vocabulary = model_->vocabulary();
-  const auto search = make_text_search(vocabulary, run->prompt(), options, {.stop = run->question().stop});
+  const auto search = make_text_search(vocabulary, run->prompt(), options, reading_of(run->question(), run->prompt()));
 
   Job job;
   job.search = search;

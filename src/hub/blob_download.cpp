@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "hub/checksum.h"
+#include "hub/hub_answers.h"
 #include "text/display.h"
 #include "text/numbers.h"
 
@@ -69,23 +70,6 @@ std::int64_t size_of(const std::string& path) {
   std::error_code failure;
   const std::uintmax_t size = std::filesystem::file_size(path, failure);
   return failure ? -1 : static_cast<std::int64_t>(size);
-}
-
-// "bytes 100-199/200"
-struct ContentRange {
-  std::int64_t first = -1;
-  std::int64_t total = -1;  // -1: it does not say
-};
-
-ContentRange parse_range(std::string_view text) {
-  ContentRange range;
-  if (!text.starts_with("bytes ")) return range;
-  text.remove_prefix(6);
-  std::from_chars(text.data(), text.data() + text.size(), range.first);
-  if (const std::size_t slash = text.find('/'); slash != std::string_view::npos) {
-    std::from_chars(text.data() + slash + 1, text.data() + text.size(), range.total);
-  }
-  return range;
 }
 
 // What the file is, kept in step: the bytes on disk, their number and their sum.
@@ -227,7 +211,7 @@ class Download {
   void begin(const WebAnswer& answer, PartialBlob& partial, std::int64_t from) const {
     if (answer.status == 206) {
       const auto found = answer.headers.find("content-range");
-      const ContentRange range = found == answer.headers.end() ? ContentRange{} : parse_range(found->second);
+      const ContentRange range = found == answer.headers.end() ? ContentRange{} : read_content_range(found->second);
       if (range.first != from) {
         throw Error(fmt::format("{}: the server was asked for the bytes from {} on and gives others ('{}')", name(),
                                 from, found == answer.headers.end() ? "" : text::one_line(found->second)));

@@ -98,9 +98,10 @@ class Fetch {
       const std::int64_t free = free_bytes(settings_.cache);
       if (missing + kSpareBytes > free) {
         throw Error(
-            fmt::format("{} needs {} more in {}, which has room for {}: make room, or set HF_HOME to another "
-                        "place",
-                        name_.repo, text::binary_bytes(missing), settings_.cache, text::binary_bytes(free)));
+            fmt::format("{} needs {} more in {}, and {} to spare, but there is room for {}: make room, or set HF_HOME "
+                        "to another place",
+                        name_.repo, text::binary_bytes(missing), settings_.cache, text::binary_bytes(kSpareBytes),
+                        text::binary_bytes(free)));
       }
     }
     HubProgress progress;

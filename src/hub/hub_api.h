@@ -6,15 +6,11 @@
 #include <vector>
 
 #include "hub/gguf_choice.h"
+#include "hub/hub_answers.h"
 #include "hub/hub_settings.h"
 #include "hub/web_client.h"
 
 namespace dts::hub {
-
-struct RepoFacts {
-  std::string commit;
-  std::vector<HubFile> files;
-};
 
 class HubApi {
  public:

@@ -75,6 +75,9 @@ HubSettings hub_settings(const Environment& environment) {
       hub_home = home + "/.cache/huggingface";
     }
   }
+  for (const char* name : {"REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE", "SSL_CERT_FILE"}) {
+    if (settings.certificates.empty()) settings.certificates = expanded(get(environment, name), home);
+  }
   for (const char* name : {"HF_HUB_CACHE", "HUGGINGFACE_HUB_CACHE"}) {
     if (settings.cache.empty()) settings.cache = expanded(get(environment, name), home);
   }

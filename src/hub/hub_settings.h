@@ -11,6 +11,8 @@ struct HubSettings {
   std::string cache;                                // HF_HUB_CACHE, else HF_HOME/hub, else ~/.cache/huggingface/hub
   std::string token;                                // HF_TOKEN, else the token file; empty: none
   bool offline = false;                             // HF_HUB_OFFLINE
+  // Certificates that are trusted, PEM: REQUESTS_CA_BUNDLE, CURL_CA_BUNDLE, SSL_CERT_FILE; empty: the system's.
+  std::string certificates;
   double connect_seconds = 20;
   double stall_seconds = 60;  // without a byte, then the connection counts as broken
   double retry_seconds = 1;   // before a first retry; twice as long before each that follows

@@ -108,6 +108,18 @@ bool passes(CURLcode code) {
   }
 }
 
+// What a person can do about it.
+const char* advice(CURLcode code) {
+  switch (code) {
+    case CURLE_SSL_CACERT_BADFILE:
+    case CURLE_PEER_FAILED_VERIFICATION:
+      return "; the package ca-certificates has those that are usually trusted, SSL_CERT_FILE can name a file of "
+             "others";
+    default:
+      return "";
+  }
+}
+
 std::string url_part(const std::string& url, CURLUPart part, unsigned flags = 0) {
   const CurlOwned<CURLU> parsed(curl_url());
   char* text = nullptr;
@@ -151,11 +163,14 @@ std::pair<WebAnswer, std::string> get_once(const WebRequest& request, const std:
   curl_easy_setopt(easy.get(), CURLOPT_XFERINFOFUNCTION, look_up);
   curl_easy_setopt(easy.get(), CURLOPT_XFERINFODATA, &exchange);
 
+  if (!request.certificates.empty()) curl_easy_setopt(easy.get(), CURLOPT_CAINFO, request.certificates.c_str());
+
   const CURLcode code = curl_easy_perform(easy.get());
   if (exchange.thrown) std::rethrow_exception(exchange.thrown);
   if (exchange.stopped) throw WebStopped();
   if (code != CURLE_OK) {
-    throw WebError(fmt::format("{}: {}", text::one_line(origin_of(url)), curl_easy_strerror(code)), !passes(code));
+    throw WebError(fmt::format("{}: {}{}", text::one_line(origin_of(url)), curl_easy_strerror(code), advice(code)),
+                   !passes(code));
   }
   exchange.tell_head();
   std::string next;

@@ -17,6 +17,7 @@ struct WebRequest {
   std::string token_origin;  // "https://huggingface.co"
   std::int64_t from = 0;     // byte to begin at; 0: a request without a range
   bool head_only = false;    // HEAD, and redirects only inside one host: the hub's own answer about a file
+  std::string certificates;  // that are trusted, PEM; empty: the system's
   double connect_seconds = 20;
   double stall_seconds = 60;
 };

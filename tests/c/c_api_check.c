@@ -34,6 +34,12 @@ static int watch(const dts_c_event* event, void* data) {
   return seen->stop_at > 0 && seen->steps >= seen->stop_at;
 }
 
+static int stop_at_once(const char* stage, double fraction, void* data) {
+  const char** seen = data;
+  *seen = stage;
+  return fraction >= 0;
+}
+
 int main(int argc, char** argv) {
   dts_c_model* model = NULL;
   dts_c_question* question = NULL;
@@ -41,6 +47,7 @@ int main(int argc, char** argv) {
   dts_c_model_options options = {0};
   struct seen seen = {0, 0, 0};
   const char* text = NULL;
+  const char* stage = "";
   check(argc == 2, "usage: c_api_check MODEL");
   check(strlen(dts_c_version()) > 0, "a version");
 
@@ -48,6 +55,16 @@ int main(int argc, char** argv) {
   refuse(dts_c_model_load(argv[1], &options, &model), "parallel_branches is", 1);
   refuse(dts_c_model_load(NULL, NULL, &model), "a pointer is null", 1);
   options.parallel_branches = 8;
+  options.engine = "fast";
+  refuse(dts_c_model_load(argv[1], &options, &model), "engine is 'fast': it must be one of auto, llama, native", 1);
+  options.engine = "llama";
+  options.progress = stop_at_once;
+  options.progress_data = &stage;
+  refuse(dts_c_model_load(argv[1], &options, &model), argv[1], 0);
+  check(strcmp(stage, "load") == 0, "the stage");
+  options.progress = NULL;
+  refuse(dts_c_model_load_hub("nowhere", NULL, &options, &model), "ORG/REPO", 1);
+  refuse(dts_c_model_load_hub(NULL, NULL, &options, &model), "a pointer is null", 1);
   options.threads = 1;
   succeed(dts_c_model_load(argv[1], &options, &model));
 
@@ -62,11 +79,20 @@ int main(int argc, char** argv) {
   check(seen.tokens == dts_c_result_unique_tokens(result), "every token was told once");
   check(seen.steps == dts_c_result_steps(result), "every step was told once");
   check(strlen(dts_c_result_thinking(result)) > 0, "thinking");
+  check(*dts_c_result_disagreement(result) == '\0', "some agree");
   check(dts_c_result_vote_answer(result, 1000) == NULL, "no such vote");
   succeed(dts_c_result_json(result, &text));
   check(text[0] == '{', "JSON");
   succeed(dts_c_result_svg(result, &text));
   check(strncmp(text, "<svg", 4) == 0, "SVG");
+  dts_c_result_free(result);
+
+  refuse(dts_c_question_answer(question, "round"), "answer is 'round'", 1);
+  refuse(dts_c_question_profile(question, "/nowhere.toml"), "/nowhere.toml", 0);
+  succeed(dts_c_question_answer(question, "boxed"));
+  succeed(dts_c_run(model, question, NULL, NULL, &result));
+  succeed(dts_c_result_json(result, &text));
+  check(strstr(text, "within \\\\boxed{}") != NULL, "the form is asked for");
   dts_c_result_free(result);
 
   seen.stop_at = 5;

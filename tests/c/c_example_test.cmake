@@ -23,6 +23,11 @@ expect("${said}" "there is no option 'colour'; there are method, ")
 ask(1 said /nowhere/model.gguf "Find the value of 1 + 1.")
 expect("${said}" "^ask: /nowhere/model.gguf: no such file[^\n]*\n$")
 
+ask(2 said ${MODEL} "Find the value of 1 + 1." answer=round)
+expect("${said}" "^ask: answer is 'round': it must be one of auto, boxed, letter, text\n$")
+ask(1 said ${MODEL} "Find the value of 1 + 1." profile=/nowhere.toml)
+expect("${said}" "^ask: /nowhere.toml: [^\n]*\n$")
+
 find_program(nm nm REQUIRED)
 execute_process(COMMAND ${nm} -D --defined-only ${LIBRARY} OUTPUT_VARIABLE symbols COMMAND_ERROR_IS_FATAL ANY)
 string(REGEX REPLACE "[^\n]* T dts_c_[a-z_]+\n" "" others "${symbols}")

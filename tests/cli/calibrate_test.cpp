@@ -57,7 +57,7 @@ TEST(Calibration, ChosenThresholdsGiveTheNearestRateThereIs) {
   for (unsigned seed = 0; seed < 50; ++seed) {
     const auto tokens = random_tokens(seed, 500);
     for (const double wanted : {1.0, 2.0, 7.0, 30.0, 100.0}) {
-      const Thresholds chosen = thresholds_for(tokens, wanted, 2.0);
+      const Thresholds chosen = thresholds_for(tokens, wanted, {1.5, 2.0}, ThresholdChoice::kTauV);
       EXPECT_EQ(chosen.tau_h, 2.0);
       const double given = count_rate(tokens, chosen.tau_v, chosen.tau_h);
       // Every rate that any tau_v can give: those of the varentropies there are.
@@ -72,7 +72,58 @@ TEST(Calibration, ChosenThresholdsGiveTheNearestRateThereIs) {
       EXPECT_DOUBLE_EQ(given, std::min(at_least, most)) << seed << " " << wanted << " " << chosen.tau_v;
     }
   }
-  EXPECT_EQ(thresholds_for({}, 10, 2.5).tau_v, 0);
+  EXPECT_EQ(thresholds_for({}, 10, {1.5, 2.5}, ThresholdChoice::kTauV).tau_v, 0);
+}
+
+TEST(Calibration, AnEntropyIsChosenForTheVarentropyThatIsKept) {
+  for (unsigned seed = 0; seed < 50; ++seed) {
+    const auto tokens = random_tokens(seed, 500);
+    for (const double wanted : {1.0, 2.0, 7.0, 30.0, 100.0, 900.0}) {
+      const Thresholds chosen = thresholds_for(tokens, wanted, {0.5, 2.0}, ThresholdChoice::kTauH);
+      EXPECT_EQ(chosen.tau_v, 0.5);
+      const double given = count_rate(tokens, chosen.tau_v, chosen.tau_h);
+      double at_least = 1e9;  // the least rate that is no less than wanted, of those that any tau_h gives
+      double most = 0;
+      for (const TokenStatistics& token : tokens) {
+        if (token.varentropy < 0.5) continue;
+        const double rate = count_rate(tokens, 0.5, token.entropy);
+        most = std::max(most, rate);
+        if (rate >= wanted - 1e-9) at_least = std::min(at_least, rate);
+      }
+      EXPECT_DOUBLE_EQ(given, std::min(at_least, most)) << seed << " " << wanted << " " << chosen.tau_h;
+    }
+  }
+  EXPECT_EQ(thresholds_for({}, 10, {1.5, 2.5}, ThresholdChoice::kTauH).tau_h, 0);
+}
+
+TEST(Calibration, BothLeaveOutTheTenthThatGuesses) {
+  for (unsigned seed = 0; seed < 20; ++seed) {
+    auto tokens = random_tokens(seed, 2000);
+    const double wanted = 45;  // 90 tokens: of the 100 with the most varentropy ten are left out
+    const Thresholds chosen = thresholds_for(tokens, wanted, {1.5, 0.01}, ThresholdChoice::kBoth);
+    EXPECT_EQ(chosen.tau_v, thresholds_for(tokens, wanted, chosen, ThresholdChoice::kTauV).tau_v);
+    EXPECT_NEAR(count_rate(tokens, chosen.tau_v, chosen.tau_h), wanted, 4);  // several have one varentropy
+    std::stable_sort(tokens.begin(), tokens.end(),
+                     [](const TokenStatistics& a, const TokenStatistics& b) { return a.varentropy > b.varentropy; });
+    const auto beyond = std::count_if(tokens.begin(), tokens.begin() + 100,
+                                      [&](const TokenStatistics& token) { return token.entropy > chosen.tau_h; });
+    EXPECT_NEAR(static_cast<double>(beyond), 10, 1);
+  }
+  EXPECT_EQ(thresholds_for({}, 10, {1.5, 2.5}, ThresholdChoice::kBoth).tau_h, 0);
+}
+
+TEST(Calibration, ARateThatCannotBeReachedIsSaid) {
+  CalibrationReport report;
+  report.tokens = random_tokens(2, 500);
+  report.wanted_rate = 900;
+  for (const ThresholdChoice choice : {ThresholdChoice::kTauV, ThresholdChoice::kTauH}) {
+    report.choice = choice;
+    report.chosen = thresholds_for(report.tokens, report.wanted_rate, report.present, choice);
+    EXPECT_NE(calibration_text(report, Terminal{}).find("there are no more with --tau-"), std::string::npos);
+  }
+  report.wanted_rate = 20;
+  report.chosen = thresholds_for(report.tokens, report.wanted_rate, report.present, ThresholdChoice::kTauV);
+  EXPECT_EQ(calibration_text(report, Terminal{}).find("there are no more"), std::string::npos);
 }
 
 TEST(Calibration, TheMapHasEveryToken) {
@@ -92,7 +143,7 @@ TEST(Calibration, PicturesAreWellFormedWhateverTheModelIsCalled) {
   report.trajectories = 2;
   report.tokens = random_tokens(1, 300);
   report.wanted_rate = 10;
-  report.chosen = thresholds_for(report.tokens, 10, 2.5);
+  report.chosen = thresholds_for(report.tokens, 10, report.present, report.choice);
   EXPECT_EQ(check_markup(calibration_svg(report), false).error, "");
   EXPECT_EQ(calibration_html(report).find("<b>"), std::string::npos);
   EXPECT_EQ(check_markup(calibration_html(report), true).error, "");
@@ -143,6 +194,18 @@ TEST(CalibrateCli, WritesAProfileThatRunReads) {
   const CliResult text = run_cli({"calibrate", "--trajectories", "1", "-n", "100", "--no-color"});
   EXPECT_EQ(text.exit_code, 0) << text.err;
   EXPECT_NE(text.out.find("decisions per 1,000 tokens"), std::string::npos) << text.out;
+  for (const char* choose : {"tau-h", "both"}) {
+    const CliResult other = run_cli({"calibrate", "--json", "--trajectories", "2", "--rate", "10", "--choose", choose,
+                                     "--tau-v", "0.05", "-n", "200"});
+    ASSERT_EQ(other.exit_code, 0) << other.err;
+    const json other_figures = json::parse(other.out);
+    EXPECT_NEAR(other_figures["chosen"]["rate"], 10, 2) << choose;
+    EXPECT_EQ(other_figures["chosen"]["tau_v"] == 0.05, std::string(choose) == "tau-h");
+    EXPECT_NE(other_figures["chosen"]["tau_h"], 2.5);
+  }
+  const CliResult wrong = run_cli({"calibrate", "--choose", "tau"});
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_NE(wrong.err.find("--choose is 'tau': it must be one of tau-v|tau-h|both"), std::string::npos) << wrong.err;
   EXPECT_EQ(run_cli({"calibrate", "--save", "x"}).exit_code, 2);
   EXPECT_EQ(run_cli({"calibrate", "--rate", "0"}).exit_code, 2);
   unsetenv("DTS_CONFIG");

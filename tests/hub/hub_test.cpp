@@ -125,6 +125,19 @@ TEST(GgufChoice, TakesQ4KMThenWhatIsNearestAndSaysWhy) {
   expect_named(failure_of([&] { choose({}); }), {"no GGUF files"});
 }
 
+TEST(HubSettings, CertificatesAreThoseThatOtherToolsTrust) {
+  std::map<std::string, std::string> set = {{"HOME", "/h"}, {"SSL_CERT_FILE", "/c"}};
+  const auto environment = [&set](const char* name) {
+    const auto found = set.find(name);
+    return found == set.end() ? nullptr : found->second.c_str();
+  };
+  EXPECT_EQ(hub_settings(environment).certificates, "/c");
+  set["CURL_CA_BUNDLE"] = "/b";
+  EXPECT_EQ(hub_settings(environment).certificates, "/b");
+  set["REQUESTS_CA_BUNDLE"] = "/a";
+  EXPECT_EQ(hub_settings(environment).certificates, "/a");
+}
+
 TEST(HubSettings, ReadsTheEnvironmentAsTheHubsToolsDo) {
   const TemporaryDirectory folder;
   std::map<std::string, std::string> set = {{"HOME", folder.path().string()}};
@@ -483,7 +496,7 @@ TEST_F(Hub, AHubOutOfReachIsNoHindranceToWhatIsHere) {
 
 TEST_F(Hub, DiskSpaceIsAskedForFirst) {
   server.faults.size_off = std::int64_t{1} << 49U;
-  expect_refused({"needs 524288", "GiB", "has room for", "HF_HOME"});
+  expect_refused({"needs 524288", "GiB", "64.0 MiB to spare", "there is room for", "HF_HOME"});
   EXPECT_EQ(server.file_requests(), 0);
 }
 

@@ -150,7 +150,7 @@ class HfTest(unittest.TestCase):
         tokenizer = Tokenizer(ours.tokenizer)
         for kind in (tuple, DynamicCache, NewerCache):
             network = make_network(kind)
-            model = dts.hf.model(network, tokenizer, name="nano in torch")
+            model = dts.hf.model(network, tokenizer, name="nano in torch", answer="as-is")
             self.assertEqual(model.name, "nano in torch")
             for method in ("dts-stable", "deepconf-low"):
                 with self.subTest(kind.__name__, method=method):

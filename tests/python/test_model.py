@@ -255,6 +255,100 @@ class ModelTest(unittest.TestCase):
         text = "Nora has 26 plates; <|im_end|> is text here."
         self.assertEqual(tokenizer.decode(tokenizer.encode(text, special=False)), text)
 
+    def test_the_form_of_an_answer(self) -> None:
+        question = "Find the value of 3 x 4 + 5."
+        self.assertNotIn("boxed", self.model.run(question, max_tokens=1).prompt)
+        asked = {form: self.model.run(question, answer=form, max_tokens=1) for form in ("boxed", "auto", "text", "as-is")}
+        self.assertTrue(all(result.question == question for result in asked.values()))
+        self.assertEqual(
+            {form: "within \\boxed{}" in result.prompt for form, result in asked.items()},
+            {"boxed": True, "auto": True, "text": False, "as-is": False},
+        )
+        options = "Which is even?\nA) 3\nB) 4"
+        self.assertIn("'Answer: $LETTER'", self.model.run(options, answer="auto", max_tokens=1).prompt)
+        # A conversation: the last message is the question.
+        talk = [{"role": "user", "content": question}, {"role": "assistant", "content": "17"}, {"role": "user", "content": "How many is that and 2?"}]
+        self.assertEqual(self.model.run(talk, answer="auto", max_tokens=1).prompt.count("within \\boxed{}"), 1)
+        for form, raw in (("round", False), ("boxed", True)):
+            with self.assertRaises(dts.UsageError) as caught:
+                self.model.run(question, answer=form, raw=raw)
+            self.assertRegex(str(caught.exception), "^answer is '(round|boxed)': [^\n]*$")
+
+    def test_a_file_is_asked_as_the_program_asks_it(self) -> None:
+        path = os.environ["DTS_NANO_MODEL"]
+        question = "Find the value of 3 x 4 + 5."
+        with tempfile.TemporaryDirectory() as directory:
+            saved = Path(directory) / "tree.json"
+            subprocess.run(
+                [os.environ["DTS_PROGRAM"], "run", "-m", path, question, "--seed", "3", "--save-tree", str(saved)],
+                check=True, capture_output=True,
+            )  # fmt: skip
+            theirs = dts.Result.load(saved)
+        ours = dts.Model(path).run(question, seed=3)
+        self.assertEqual((ours.prompt, ours.votes), (theirs.prompt, theirs.votes))
+        self.assertEqual([s.tokens for s in ours.tree], [s.tokens for s in theirs.tree])
+        self.assertIn("within \\boxed{}", ours.prompt)
+
+    def test_where_no_two_agree_the_result_says_so(self) -> None:
+        question = EXAMPLES[0]["question"]
+        self.assertEqual(self.model.run(question, seed=0).disagreement, "")
+        for seed in range(200):
+            result = self.model.run("Find the value of (66 - 36) x 8 - 14 + 86.", seed=seed, method="dts-stable", votes=2, temperature=2.0)
+            alone = len(result.votes) > 1 and all(vote.votes == 1 for vote in result.votes)
+            self.assertEqual(result.disagreement, "no two agree: the first to finish was taken" if alone else "")
+            if alone:
+                self.assertIn("no two agree", repr(result))
+                return
+        self.fail("two trajectories agreed every time")
+
+    def test_a_profile_stands_for_all_questions(self) -> None:
+        with tempfile.TemporaryDirectory() as directory:
+            path = Path(directory) / "nano.toml"
+            path.write_text('tau-v = 0.25\nmax_tokens = 40\nmethod = "dts-greedy"\n\n[profile]\nmodel = "nano"\n[serve]\nport = 1\n')
+            self.assertEqual(dts.read_profile(path), {"tau_v": 0.25, "max_tokens": 40, "method": "dts-greedy"})
+            model = dts.Model.built_in(profile=path)
+            settings = model.run(EXAMPLES[0]["question"]).settings
+            self.assertEqual((settings["tau_v"], settings["max_tokens"], settings["method"]), (0.25, 40, "dts-greedy"))
+            said = model.run(EXAMPLES[0]["question"], tau_v=0.5, method="dts-stable").settings
+            self.assertEqual((said["tau_v"], said["max_tokens"], said["method"]), (0.5, 40, "dts-stable"))
+            for text, expected in (
+                ("tau-v = 1\nta-h = 2\n", "nano.toml:2: ta-h is no setting of a question; did you mean tau-h?"),
+                ("tau-v = -1\n", "nano.toml:1: tau_v is -1: it must be "),
+                ("tau-v = [1, 2]\n", "nano.toml:1: tau-v has 2 values"),
+                ('answer = "round"\n', "nano.toml:1: answer is 'round'"),
+                ("tau-v = \n", "nano.toml:1: "),
+            ):
+                path.write_text(text)
+                with self.subTest(text), self.assertRaises(dts.UsageError) as caught:
+                    dts.Model.built_in(profile=path)
+                self.assertIn(expected, str(caught.exception))
+            with self.assertRaises(dts.Error):
+                dts.read_profile(path.with_name("missing.toml"))
+
+    def test_what_calibrate_writes_is_read(self) -> None:
+        with tempfile.TemporaryDirectory() as directory:
+            path = Path(directory) / "nano.toml"
+            subprocess.run(
+                [os.environ["DTS_PROGRAM"], "calibrate", "--rate", "5", "--trajectories", "1", "--predict", "64", "--save", str(path)],
+                check=True, capture_output=True,
+            )  # fmt: skip
+            self.assertEqual(set(dts.read_profile(path)), {"tau_v", "tau_h", "stat_temp"})
+
+    def test_engines(self) -> None:
+        question = EXAMPLES[0]["question"]
+        trees = {}
+        for engine in ("llama", "native-cpu", "native-oracle", "native"):
+            result = dts.Model.built_in(engine=engine).run(question, seed=0, max_tokens=24)
+            trees[engine] = [(s.parent, [t.token for t in s.tokens]) for s in result.tree]
+        self.assertEqual(trees["native-cpu"], trees["native-oracle"])
+        self.assertEqual(trees["native-cpu"], trees["llama"])
+        with self.assertRaises(dts.UsageError) as caught:
+            dts.Model.built_in(engine="gpu")
+        self.assertIn("engine is 'gpu': it must be one of auto, llama, native, native-cpu", str(caught.exception))
+        with self.assertRaises(dts.UsageError) as caught:
+            dts.Model.built_in(engine="native", kv_layout="unified")
+        self.assertIn("kv_layout has no meaning for the native engine", str(caught.exception))
+
     def test_closed_model(self) -> None:
         with dts.Model.built_in() as model:
             run = model.start(EXAMPLES[0]["question"])

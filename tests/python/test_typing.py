@@ -20,6 +20,11 @@ result: dts.Result = model.run("question", method="dts-greedy", max_tokens=100, 
 votes: list[int] = [vote.votes for vote in result.votes]
 texts: list[str] = [token.text for segment in result.tree for token in segment.tokens]
 steps: int = result.account.steps
+tie: str = result.disagreement
+boxed: dts.Result = dts.Model.from_hub("org/repo:Q4_K_M", profile="model.toml").run("question", answer="boxed")
+path: str = dts.hub.fetch("org/repo", on_download=lambda download: print(download.fraction))
+settings = dts.read_profile("model.toml")
+tuned: dts.Result = model.run("question", max_tokens=settings["max_tokens"])
 for event in model.start("question"):
     kind: str = event.type
 

@@ -12,9 +12,11 @@ export async function startServer(program, options = [], environment = {}) {
   child.stderr.on('data', (data) => (said = (said + data).slice(-20000)));
   const ended = new Promise((resolve) => child.on('exit', (code) => resolve(code)));
   const url = await new Promise((resolve, reject) => {
+    let printed = ''; // notes may name other addresses
     child.stdout.on('data', (data) => {
       said += data;
-      const match = /http:\/\/127\.0\.0\.1:\d+/.exec(said);
+      printed += data;
+      const match = /http:\/\/127\.0\.0\.1:\d+/.exec(printed);
       if (match !== null) resolve(match[0]);
     });
     child.on('error', reject);

@@ -4,14 +4,22 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <system_error>
 
 #include "base/machine.h"
+#include "base/names.h"
 #include "dts/error.h"
 #include "dts/native.h"
 
 namespace dts {
 namespace {
+
+constexpr Names<LocalEngine, 5> kEngines = {{{"auto", LocalEngine::kAuto},
+                                             {"llama", LocalEngine::kLlama},
+                                             {"native", LocalEngine::kNative},
+                                             {"native-cpu", LocalEngine::kNativeCpu},
+                                             {"native-oracle", LocalEngine::kNativeOracle}}};
 
 // Where nobody has measured that our kernels are the faster ones, they are there for the asking.
 #if defined(__x86_64__)
@@ -67,6 +75,13 @@ LocalChoice choose_by_name(const LocalModelOptions& options) {
 }
 
 }  // namespace
+
+LocalEngine parse_local_engine(std::string_view word) {
+  if (const std::optional<LocalEngine> engine = value_of(kEngines, word)) return *engine;
+  std::string known;
+  for (const auto& [name, engine] : kEngines) known += (known.empty() ? "" : ", ") + std::string(name);
+  throw out_of_range("engine", fmt::format("'{}'", word), "one of " + known);
+}
 
 LocalChoice choose_local_engine(const LocalModelOptions& options, std::int64_t free_memory) {
   if (options.engine == LocalEngine::kLlama) return {};

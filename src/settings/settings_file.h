@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-namespace dts::cli {
+namespace dts {
 
 // One line of the file.
 struct FileSetting {
@@ -22,4 +22,4 @@ struct FileSetting {
 // In the order of the file. Throws dts::Error naming the file and the line. Tables named in `skipped` are left out.
 std::vector<FileSetting> read_settings(const std::string& path, const std::vector<std::string>& skipped = {});
 
-}  // namespace dts::cli
+}  // namespace dts

@@ -1,4 +1,4 @@
-#include "cli/settings_file.h"
+#include "settings/settings_file.h"
 
 #include <fmt/format.h>
 #include <toml++/toml.h>
@@ -9,7 +9,7 @@
 #include "io/whole_file.h"
 #include "text/display.h"
 
-namespace dts::cli {
+namespace dts {
 namespace {
 
 constexpr std::size_t kLargestFile = std::size_t{1} << 20U;
@@ -75,4 +75,4 @@ std::vector<FileSetting> read_settings(const std::string& path, const std::vecto
   return settings;
 }
 
-}  // namespace dts::cli
+}  // namespace dts
