@@ -73,6 +73,8 @@ class EditingReader final : public LineReader {
     prompt_ = prompt;
     el_resize(line_);  // the window may be another size by now
     const LineInterrupt interrupt;
+    // libedit shows the prompt first and then begins to edit: a Ctrl-D between the two would be lost.
+    el_set(line_, EL_PREP_TERM, 1);
     int count = 0;
     const char* text = el_gets(line_, &count);
     if (g_line_interrupted != 0) {

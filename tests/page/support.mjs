@@ -112,6 +112,7 @@ export async function openPage(browser, url, { expected = [], ...options } = {})
     if (!expected.some((pattern) => pattern.test(text))) complaints.push(text);
   };
   page.on('console', (message) => {
+    if (/willReadFrequently/.test(message.text())) return; // it is we who read the pixels, below
     if (message.type() === 'error' || message.type() === 'warning') note(message.text());
   });
   page.on('pageerror', (error) => note(String(error.stack)));

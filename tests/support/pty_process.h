@@ -1,6 +1,7 @@
 // The dts program at a terminal, as a person has it: keys in, the screen out.
 #pragma once
 
+#include <poll.h>
 #include <pty.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -60,6 +61,8 @@ class PtyProcess {
   int wait() {
     while (read_some()) {
     }
+    // One that has let go of its terminal ends; one that waits for a key never would.
+    if (pollfd open{terminal_, 0, 0}; poll(&open, 1, 0) == 0) kill(pid_, SIGKILL);
     int status = 0;
     waitpid(std::exchange(pid_, 0), &status, 0);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -68,8 +71,12 @@ class PtyProcess {
   const std::string& screen() const { return screen_; }
 
  private:
+  static constexpr int kPatience = 60'000;  // ms without a word; then a test fails and shows the screen
+
   bool read_some() {
     std::array<char, 4096> buffer;
+    pollfd ready{terminal_, POLLIN, 0};
+    if (poll(&ready, 1, kPatience) <= 0) return false;
     const ssize_t got = read(terminal_, buffer.data(), buffer.size());
     if (got <= 0) return false;
     screen_.append(buffer.data(), static_cast<std::size_t>(got));
