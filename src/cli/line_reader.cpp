@@ -1,9 +1,12 @@
 #include "cli/line_reader.h"
 
+#include <fcntl.h>
 #include <histedit.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <clocale>
 #include <csignal>
@@ -22,14 +25,28 @@ namespace {
 constexpr int kHistoryLines = 1000;
 
 volatile std::sig_atomic_t g_line_interrupted = 0;
+// Whoever waits for a key waits for the end of this pipe, too: a signal that comes just before, or to another thread,
+// would not break the waiting off.
+std::array<int, 2> g_wake = {-1, -1};
 
-// Ctrl-C takes the line away while one is typed. Without SA_RESTART: the read must come back.
+// Ctrl-C takes the line away while one is typed.
 class LineInterrupt {
  public:
   LineInterrupt() {
+    if (g_wake[0] < 0 && pipe2(g_wake.data(), O_NONBLOCK | O_CLOEXEC) != 0) {
+      throw Error("no more files can be opened, and a line needs two to be read");
+    }
+    std::array<char, 64> old;
+    while (::read(g_wake[0], old.data(), old.size()) > 0) {
+    }
     g_line_interrupted = 0;
     struct sigaction action {};
-    action.sa_handler = [](int) { g_line_interrupted = 1; };
+    action.sa_handler = [](int) {
+      const int saved = errno;
+      g_line_interrupted = 1;
+      [[maybe_unused]] const ssize_t written = write(g_wake[1], "", 1);  // a full pipe wakes as well
+      errno = saved;
+    };
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, &before_);
   }
@@ -111,9 +128,12 @@ class EditingReader final : public LineReader {
   static int read_character(EditLine*, wchar_t* character) {
     std::mbstate_t state{};
     for (;;) {
+      std::array<pollfd, 2> waiting = {{{STDIN_FILENO, POLLIN, 0}, {g_wake[0], POLLIN, 0}}};
+      if (poll(waiting.data(), waiting.size(), -1) < 0 && errno == EINTR) continue;
+      if (g_line_interrupted != 0) return -1;
       char byte = 0;
       const ssize_t got = ::read(STDIN_FILENO, &byte, 1);
-      if (got < 0 && errno == EINTR && g_line_interrupted == 0) continue;
+      if (got < 0 && errno == EINTR) continue;
       if (got <= 0) return static_cast<int>(got);
       const std::size_t used = std::mbrtowc(character, &byte, 1, &state);
       if (used == static_cast<std::size_t>(-2)) continue;  // its beginning
