@@ -32,7 +32,7 @@ constexpr std::array kMethods = {
                "the paper's comparison with early stopping; length as in Wu et al. 2016, arXiv:1609.08144"},
     MethodInfo{"dts-greedy", "A tree that splits at decision tokens; the first trajectory to finish wins.",
                "Decoding Tree Sketching, B = 1"},
-    MethodInfo{"dts-stable", "A tree that splits at decision tokens; the first B trajectories to finish vote.",
+    MethodInfo{"dts-stable", "A tree that splits at decision tokens; the first few trajectories to finish vote.",
                "Decoding Tree Sketching, B = 8"},
     MethodInfo{"dts-lean", "dts-stable without improbable children, and done as soon as the vote is clear.",
                "ours: a floor under children, and Adaptive-Consistency's stop (arXiv:2305.11860)"},
