@@ -37,10 +37,13 @@ sanitized() {
 }
 
 # The suite, but for what is only longer here: coverage of intervals is arithmetic, every type of weights is llama.cpp's own
-# code, the scenarios of a network repeat one test two thousand times, and some go to the end of a large budget.
+# code, the scenarios of a network repeat one test two thousand times, the native engine's plain loops are ten times as
+# slow (one family is tried for all four), and some go to the end of a large budget.
 to_the_end='ChatTemplate.ExpressionsAreBoundedToo:HostileCosts.NoNumberOfAClientEndsOrStallsTheServer'
 asan() {
   local only_longer='IntervalCoverage.*:*LlamaWeightTypes*:*RemoteScenarios*'
+  only_longer+=':*NativeAgainstLlama*:*NativeEightBits*:*NativeSuspend*'
+  only_longer+=':*NativeEngineProperty*/qwen3:*NativeEngineProperty*/llama:*NativeEngineProperty*/phi3'
   sanitized asan "-$only_longer:$to_the_end" \
     answer_tests core_tests draw_tests eval_tests host_tests hub_tests llama_tests native_tests remote_tests serve_tests
 }
