@@ -6,14 +6,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <array>
+#include <algorithm>
 #include <cerrno>
 #include <charconv>
-#include <chrono>
 #include <cstdio>
 #include <cstring>
 #include <filesystem>
-#include <thread>
 #include <vector>
 
 #include "hub/checksum.h"
@@ -46,14 +44,6 @@ class OpenFile {
 
 bool stops(const DownloadHooks& hooks) { return hooks.stopping && hooks.stopping(); }
 
-void wait_for(double seconds, const DownloadHooks& hooks) {
-  constexpr double kLook = 0.1;
-  for (double left = seconds; left > 0; left -= kLook) {
-    if (stops(hooks)) throw WebStopped();
-    std::this_thread::sleep_for(std::chrono::duration<double>(std::min(left, kLook)));
-  }
-}
-
 // One process at a time: the hub's own tools take the same lock.
 void take_lock(const OpenFile& lock, const std::string& file, const DownloadHooks& hooks) {
   constexpr double kLook = 0.1;
@@ -62,7 +52,7 @@ void take_lock(const OpenFile& lock, const std::string& file, const DownloadHook
     if (!told && hooks.note) {
       hooks.note(fmt::format("another process is downloading {}: waiting for it", text::one_line(file)));
     }
-    wait_for(kLook, hooks);
+    web_wait(kLook, hooks.stopping);
   }
 }
 
@@ -171,7 +161,7 @@ class Download {
                                 problem.empty() ? "the connection was closed" : problem,
                                 text::grouped(partial.there())));
       }
-      wait_for(wait, hooks_);
+      web_wait(wait, hooks_.stopping);
       wait = std::min(wait * 2, 30.0);
     }
   }

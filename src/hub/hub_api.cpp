@@ -3,8 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
-#include <thread>
 
 #include "json/parse.h"
 #include "text/ascii.h"
@@ -53,7 +51,7 @@ std::string HubApi::read(const std::string& path, WebAnswer& answer) const {
     } catch (const WebError& error) {
       if (error.lasting() || attempt >= 2) throw;
     }
-    std::this_thread::sleep_for(std::chrono::duration<double>(wait));
+    web_wait(wait, stopping_);
   }
 }
 

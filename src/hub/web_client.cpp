@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <exception>
 #include <memory>
 #include <mutex>
+#include <thread>
 
 #include "text/ascii.h"
 #include "text/display.h"
@@ -200,6 +202,14 @@ std::string url_path(std::string_view path) {
     out += plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
   }
   return out;
+}
+
+void web_wait(double seconds, const std::function<bool()>& stopping) {
+  constexpr double kLook = 0.1;
+  for (double left = seconds; left > 0; left -= kLook) {
+    if (stopping && stopping()) throw WebStopped();
+    std::this_thread::sleep_for(std::chrono::duration<double>(std::min(left, kLook)));
+  }
 }
 
 WebAnswer web_get(const WebRequest& request, const WebHooks& hooks) {

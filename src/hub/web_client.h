@@ -54,6 +54,9 @@ struct WebHooks {
 // hold a signature.
 WebAnswer web_get(const WebRequest& request, const WebHooks& hooks);
 
+// Between two tries. Throws WebStopped as soon as `stopping` says so.
+void web_wait(double seconds, const std::function<bool()>& stopping);
+
 // "https://host:port" of a URL, as it decides who may see a token; empty: it is no URL.
 std::string origin_of(const std::string& url);
 

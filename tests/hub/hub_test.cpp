@@ -362,6 +362,15 @@ TEST_F(Hub, ABusyServerIsAskedAgain) {
   EXPECT_EQ(server.file_requests(), 1);
 }
 
+TEST_F(Hub, WaitingForABusyHubCanBeStopped) {
+  server.faults.api_status = 503;
+  HubSettings patient = settings();
+  patient.retry_seconds = 86'400;
+  stopping = [this] { return server.requests() > 0; };
+  EXPECT_EQ(fetch_with(patient), "");
+  EXPECT_EQ(server.requests(), 1);
+}
+
 TEST_F(Hub, OtherBytesThanAskedForAreRefused) {
   server.faults.other_range = true;
   leave_partial(bytes.substr(0, 900'000));
