@@ -81,7 +81,8 @@ TEST_P(WholeProducts, AreExactForAnyNumberOfRows) {
   // The ends of the range in the first two rows: that is where sums of 16 bits would not fit. Half of the inputs, so
   // that no sum is beyond 2^24, up to which single precision has every whole number.
   ActivationBuffer buffer;
-  buffer.reserve(kMostRows, kInputs, true);
+  const bool bf16 = cpu_kernels()->bf16_rows;
+  buffer.reserve(kMostRows, kInputs, {.codes = true, .bf16 = bf16});
   for (std::size_t r = 0; r < kMostRows; ++r) {
     const auto row = buffer.code_row(r, kInputs);
     for (int i = 0; i < kInputs; ++i) {
@@ -90,6 +91,7 @@ TEST_P(WholeProducts, AreExactForAnyNumberOfRows) {
       row.codes[i] = static_cast<std::int8_t>(code);
       buffer.row(r, kInputs)[i] = static_cast<float>(code);
     }
+    if (bf16) cpu_kernels()->to_bf16(buffer.row(r, kInputs), kInputs, buffer.bf16_row(r, kInputs));
     for (int h = 0; h < kInputs / 16; ++h)
       row.code_sums[h] = std::accumulate(row.codes + h * 16, row.codes + h * 16 + 16, 0);
     for (int b = 0; b < kInputs / kBlockInputs; ++b) {
@@ -120,7 +122,7 @@ TEST(CpuKernels, CodesAreTheNearestAndSumUp) {
   if (cpu_kernels() == nullptr) GTEST_SKIP() << "this CPU has no kernels";
   constexpr int kInputs = 96;
   ActivationBuffer buffer;
-  buffer.reserve(1, kInputs, true);
+  buffer.reserve(1, kInputs, {.codes = true});
   std::vector<float> values = random_floats(kInputs, 3);
   std::fill_n(values.data(), 32, 0.0F);  // a block of nothing
   const auto out = buffer.code_row(0, kInputs);
@@ -136,6 +138,33 @@ TEST(CpuKernels, CodesAreTheNearestAndSumUp) {
     EXPECT_EQ(out.code_sums[b * 2], sums[0]);
     EXPECT_EQ(out.code_sums[b * 2 + 1], sums[1]);
     EXPECT_FLOAT_EQ(out.sums[b], out.scales[b] * static_cast<float>(sums[0] + sums[1]));
+  }
+}
+
+// Every bit pattern's upper half, just above and below the middle between two, at it, and what is no number.
+TEST(CpuKernels, Bf16IsTheNearest) {
+  if (cpu_kernels() == nullptr) GTEST_SKIP() << "this CPU has no kernels";
+  std::vector<float> values;
+  for (std::uint32_t upper = 0; upper < 0x10000; ++upper) {
+    for (const std::uint32_t lower : {0U, 1U, 0x7FFFU, 0x8000U, 0x8001U, 0xFFFFU}) {
+      values.push_back(std::bit_cast<float>((upper << 16U) | lower));
+    }
+  }
+  values.pop_back();  // an odd number of them
+  std::vector<std::uint16_t> out(values.size() + 1, 7);
+  cpu_kernels()->to_bf16(values.data(), static_cast<int>(values.size()), out.data());
+  EXPECT_EQ(out.back(), 0);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const auto bits = std::bit_cast<std::uint32_t>(values[i]);
+    const auto got = std::bit_cast<float>(std::uint32_t{out[i]} << 16U);
+    if (std::isnan(values[i])) {
+      ASSERT_TRUE(std::isnan(got)) << std::hex << bits;
+      continue;
+    }
+    const std::uint32_t below = bits >> 16U;
+    const std::uint32_t rest = bits & 0xFFFFU;
+    const bool up = rest > 0x8000U || (rest == 0x8000U && below % 2 == 1);
+    ASSERT_EQ(out[i], below + (up ? 1U : 0U)) << std::hex << bits;
   }
 }
 

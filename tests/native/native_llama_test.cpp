@@ -20,6 +20,7 @@
 
 #include "dts/error.h"
 #include "dts/llama.h"
+#include "engine/native/cpu/cpu_kernels.h"
 #include "engine/native/kv_rounding.h"
 #include "native/expanded_model.h"
 #include "native/native_models.h"
@@ -124,8 +125,13 @@ std::vector<Prediction> on_native(const std::string& path, NativeDevice device, 
   return predictions(*model.make_engine(request(tokens)), tokens, forced);
 }
 
+bool rounds_rows_to_bf16(NativeDevice device, const std::string& weights) {
+  return device == NativeDevice::kCpu && weights == "bf16" && native::cpu_kernels()->bf16_rows;
+}
+
 // Whichever engine is there is compared: without a GPU, llama.cpp with the reference.
-void compare(const std::string& path, bool quantised, int tokens) {
+void compare(const std::string& path, const std::string& weights, int tokens) {
+  const bool quantised = weights.find('q') != std::string::npos;
   std::vector<Token> forced;
   const auto reference = on_native(path, NativeDevice::kOracle, tokens, forced);
   const auto llama = on_llama(path, tokens, forced);
@@ -147,6 +153,15 @@ void compare(const std::string& path, bool quantised, int tokens) {
       const Distance off = distance(reference, native);
       report(("reference to " + name).c_str(), off);
       EXPECT_LT(off.mean_kl, 1.1 * llama_off.mean_kl + kMostOwnKl);
+      continue;
+    }
+    if (rounds_rows_to_bf16(device, weights)) {
+      // It rounds what goes into a product to bf16, as llama.cpp does: no further from the reference than that, and
+      // within what every engine is held to.
+      const Distance off = distance(reference, native);
+      expect_within(("reference to " + name).c_str(), off, kMostKl);
+      EXPECT_LT(off.mean_kl, 1.1 * llama_off.mean_kl + kMostOwnKl);
+      expect_within(("llama.cpp to " + name).c_str(), distance(llama, native), kMostKl);
       continue;
     }
     expect_within(("reference to " + name).c_str(), distance(reference, native), kMostOwnKl);
@@ -181,7 +196,7 @@ TEST_P(NativeAgainstLlama, PredictsTheSame) {
   }
   const std::string path =
       write_model(std::string("close_") + GetParam().architecture + "_" + GetParam().weights, options);
-  compare(path, options.weight_type.find('q') != std::string::npos, 300);
+  compare(path, options.weight_type, 300);
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, NativeAgainstLlama,
@@ -196,8 +211,9 @@ INSTANTIATE_TEST_SUITE_P(Files, NativeAgainstLlama,
 // K and V in 8 bits: as far from the reference as the tolerance says, and no farther than llama.cpp is with its own 8
 // bits. A device is as far from the reference as the oracle is, and nearer to the oracle than that: it cannot be as
 // near as in half precision, for what half precision moves across the middle between two of the 255 lands a whole step
-// away. (Kernel by kernel they are compared in cuda_kernels_test.cpp.)
-void compare_eight_bits(const std::string& path, int tokens) {
+// away. (Kernel by kernel they are compared in cuda_kernels_test.cpp.) Rows in bf16 have no more digits than the 8
+// bits: hardly anything lands where it did, and the two are as far apart as if they had nothing to do with each other.
+void compare_eight_bits(const std::string& path, const std::string& weights, int tokens) {
   std::vector<Token> forced;
   const auto reference = on_native(path, NativeDevice::kOracle, tokens, forced);
   const auto oracle = on_native(path, NativeDevice::kOracle, tokens, forced, NativeKvType::kQ8_0);
@@ -222,10 +238,12 @@ void compare_eight_bits(const std::string& path, int tokens) {
     const Distance apart = distance(oracle, native, kEightBitsMargin);
     const Distance own = distance(reference, oracle);
     report(("KV in 8 bits, oracle to " + name).c_str(), apart);
-    EXPECT_LT(apart.mean_kl, 0.5 * own.mean_kl + kMostOwnKl);
+    const Distance off = distance(reference, native);
+    EXPECT_LT(apart.mean_kl,
+              rounds_rows_to_bf16(device, weights) ? own.mean_kl + off.mean_kl : 0.5 * own.mean_kl + kMostOwnKl);
     EXPECT_EQ(apart.other_tokens, 0);
     EXPECT_EQ(apart.other_decisions, 0);
-    EXPECT_LT(distance(reference, native).mean_kl, 1.25 * own.mean_kl + kMostOwnKl);
+    EXPECT_LT(off.mean_kl, 1.25 * own.mean_kl + kMostOwnKl);
     expect_eight_bits(("reference to " + name + ", KV in 8 bits").c_str(), native);
   }
 }
@@ -235,15 +253,17 @@ class NativeEightBits : public ::testing::TestWithParam<File> {};
 TEST_P(NativeEightBits, IsWithinItsTolerance) {
   RandomModelOptions options = family_options(GetParam().architecture);
   options.weight_type = GetParam().weights;
-  compare_eight_bits(write_model(std::string("eight_") + GetParam().architecture, options), 300);
+  compare_eight_bits(write_model(std::string("eight_") + GetParam().architecture, options), options.weight_type, 300);
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, NativeEightBits,
-                         ::testing::Values(File{"qwen2", "f32"}, File{"qwen3", "f16"}, File{"llama", "bf16"},
-                                           File{"phi3", "f32"}),
-                         [](const auto& test) { return std::string(test.param.architecture); });
+                         ::testing::Values(File{"qwen2", "f32"}, File{"qwen3", "f16"}, File{"llama", "f16"},
+                                           File{"llama", "bf16"}, File{"phi3", "f32"}),
+                         [](const auto& test) {
+                           return std::string(test.param.architecture) + "_" + test.param.weights;
+                         });
 
-TEST(NativeEightBits, IsWithinItsToleranceOnTheBuiltInModel) { compare_eight_bits(DTS_NANO_MODEL, 500); }
+TEST(NativeEightBits, IsWithinItsToleranceOnTheBuiltInModel) { compare_eight_bits(DTS_NANO_MODEL, "f16", 500); }
 
 TEST(NativeEightBits, RoundsToTheNearestOf255) {
   std::mt19937 random(5);
@@ -270,7 +290,7 @@ TEST(NativeEightBits, RoundsToTheNearestOf255) {
   EXPECT_EQ(zeros, std::vector<float>(32, 0.0F));
 }
 
-TEST(NativeAgainstLlama, PredictsTheSameOnTheBuiltInModel) { compare(DTS_NANO_MODEL, false, 500); }
+TEST(NativeAgainstLlama, PredictsTheSameOnTheBuiltInModel) { compare(DTS_NANO_MODEL, "f16", 500); }
 
 TEST(NativeModel, SaysWhatItDoesNotKnow) {
   EXPECT_EQ(why_not_native(DTS_NANO_MODEL), "");

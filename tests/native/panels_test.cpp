@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <cstring>
 #include <random>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/native/cpu/cpu_kernels.h"
@@ -51,17 +53,35 @@ struct Packed {
   PanelMatrix matrix;
 };
 
-// Rows, in single precision and in codes.
+// Rows, in single precision and in codes, and if wanted in bf16.
 struct Rows {
-  Rows(int rows, int inputs, unsigned seed) : values(random_floats(static_cast<std::size_t>(rows * inputs), seed)) {
-    buffer.reserve(static_cast<std::size_t>(rows), static_cast<std::size_t>(inputs), true);
-    for (int r = 0; r < rows; ++r) {
-      const auto row = static_cast<std::size_t>(r);
-      std::copy_n(values.data() + r * inputs, inputs, buffer.row(row, inputs));
-      cpu_kernels()->quantise(buffer.row(row, inputs), inputs, buffer.code_row(row, inputs));
+  Rows(int rows, int inputs, bool in_bf16)
+      : Rows(random_floats(static_cast<std::size_t>(rows * inputs), 11), inputs, in_bf16) {}
+  Rows(std::vector<float> numbers, int inputs, bool in_bf16) : values(std::move(numbers)), bf16(in_bf16) {
+    const std::size_t rows = values.size() / static_cast<std::size_t>(inputs);
+    buffer.reserve(rows, static_cast<std::size_t>(inputs), {.codes = true, .bf16 = bf16});
+    for (std::size_t r = 0; r < rows; ++r) {
+      const float* from = values.data() + r * static_cast<std::size_t>(inputs);
+      std::copy_n(from, inputs, buffer.row(r, inputs));
+      cpu_kernels()->quantise(from, inputs / kBlockInputs * kBlockInputs, buffer.code_row(r, inputs));
+      if (bf16) cpu_kernels()->to_bf16(from, inputs, buffer.bf16_row(r, inputs));
     }
   }
+
+  // Input i of row r as weights of that type meet it.
+  double met(PanelType type, std::size_t r, std::size_t i, int inputs) {
+    if (is_quantised(type)) {
+      const auto codes = buffer.code_row(r, inputs);
+      return static_cast<double>(codes.codes[i]) * static_cast<double>(codes.scales[i / kBlockInputs]);
+    }
+    if (type == PanelType::kBf16 && bf16) {
+      return static_cast<double>(std::bit_cast<float>(std::uint32_t{buffer.bf16_row(r, inputs)[i]} << 16U));
+    }
+    return static_cast<double>(buffer.row(r, inputs)[i]);
+  }
+
   std::vector<float> values;
+  bool bf16;
   ActivationBuffer buffer;
 };
 
@@ -70,7 +90,15 @@ class PanelTypes : public ::testing::TestWithParam<Type> {
   void SetUp() override {
     if (cpu_kernels() == nullptr) GTEST_SKIP() << "this CPU has no kernels";
   }
-  int inputs() const { return GetParam().panel == PanelType::kF32 ? 70 : 512; }
+  // Odd where the type allows it: bf16 lies in pairs.
+  int inputs() const {
+    return GetParam().panel == PanelType::kF32 ? 70 : GetParam().panel == PanelType::kBf16 ? 511 : 512;
+  }
+  // bf16 weights are multiplied with rows in single precision, and with rows in bf16 where the CPU can.
+  std::vector<bool> rows_in_bf16() const {
+    return GetParam().panel == PanelType::kBf16 && cpu_kernels()->bf16_rows ? std::vector{false, true}
+                                                                            : std::vector{false};
+  }
 };
 
 TEST_P(PanelTypes, SayWhatTheFileSays) {
@@ -104,28 +132,28 @@ TEST_P(PanelTypes, ProductsAreTheSumsThatTheyStandFor) {
   constexpr int kOutputs = 39;
   constexpr int kRows = 5;
   const Packed packed(GetParam(), kOutputs, inputs());
-  Rows rows(kRows, inputs(), 11);
   const auto n = static_cast<std::size_t>(inputs());
-  std::vector<float> out(kRows * kOutputs, -1.0F);
-  cpu_kernels()->multiply(packed.matrix, 0, packed.matrix.panels(), rows.buffer.view(inputs()), kRows, out.data(),
-                          kOutputs);
-  std::vector<float> panel(kPanelOutputs * n);
-  for (int output = 0; output < kOutputs; ++output) {
-    if (output % kPanelOutputs == 0) unpack_panel(packed.matrix, output / kPanelOutputs, panel);
-    for (std::size_t r = 0; r < kRows; ++r) {
-      const auto codes = rows.buffer.code_row(r, inputs());
-      double sum = 0;
-      double size = 0;
-      for (std::size_t i = 0; i < n; ++i) {
-        const double x = is_quantised(GetParam().panel)
-                             ? static_cast<double>(codes.codes[i]) * static_cast<double>(codes.scales[i / kBlockInputs])
-                             : static_cast<double>(rows.values[r * n + i]);
-        const double product = static_cast<double>(panel[static_cast<std::size_t>(output % kPanelOutputs) * n + i]) * x;
-        sum += product;
-        size += std::fabs(product);
+  for (const bool bf16 : rows_in_bf16()) {
+    SCOPED_TRACE(bf16 ? "rows in bf16" : "");
+    Rows rows(kRows, inputs(), bf16);
+    std::vector<float> out(kRows * kOutputs, -1.0F);
+    cpu_kernels()->multiply(packed.matrix, 0, packed.matrix.panels(), rows.buffer.view(inputs()), kRows, out.data(),
+                            kOutputs);
+    std::vector<float> panel(kPanelOutputs * n);
+    for (int output = 0; output < kOutputs; ++output) {
+      if (output % kPanelOutputs == 0) unpack_panel(packed.matrix, output / kPanelOutputs, panel);
+      for (std::size_t r = 0; r < kRows; ++r) {
+        double sum = 0;
+        double size = 0;
+        for (std::size_t i = 0; i < n; ++i) {
+          const double weight = static_cast<double>(panel[static_cast<std::size_t>(output % kPanelOutputs) * n + i]);
+          const double product = weight * rows.met(GetParam().panel, r, i, inputs());
+          sum += product;
+          size += std::fabs(product);
+        }
+        ASSERT_NEAR(static_cast<double>(out[r * kOutputs + static_cast<std::size_t>(output)]), sum, 1e-6 * size)
+            << "row " << r << ", output " << output;
       }
-      ASSERT_NEAR(static_cast<double>(out[r * kOutputs + static_cast<std::size_t>(output)]), sum, 1e-6 * size)
-          << "row " << r << ", output " << output;
     }
   }
 }
@@ -134,24 +162,26 @@ TEST_P(PanelTypes, ProductsAreTheSumsThatTheyStandFor) {
 TEST_P(PanelTypes, ARowIsTheSameAmongOthersToTheLastBit) {
   constexpr int kOutputs = 16 * 11;
   const Packed packed(GetParam(), kOutputs, inputs());
-  constexpr int kMost = 29;
-  Rows rows(kMost, inputs(), 13);
-  std::vector<float> alone(kMost * kOutputs);
-  for (int r = 0; r < kMost; ++r) {
-    Rows one(1, inputs(), 0);
-    std::copy_n(rows.values.data() + r * inputs(), inputs(), one.buffer.row(0, inputs()));
-    cpu_kernels()->quantise(one.buffer.row(0, inputs()), inputs() / 32 * 32, one.buffer.code_row(0, inputs()));
-    cpu_kernels()->multiply(packed.matrix, 0, packed.matrix.panels(), one.buffer.view(inputs()), 1,
-                            alone.data() + r * kOutputs, kOutputs);
-  }
-  for (int n = 1; n <= kMost; ++n) {
-    std::vector<float> out(static_cast<std::size_t>(n) * kOutputs);
-    const int panels = 1 + n % 4;
-    for (int p = 0; p < packed.matrix.panels(); p += panels) {
-      cpu_kernels()->multiply(packed.matrix, p, std::min(panels, packed.matrix.panels() - p),
-                              rows.buffer.view(inputs()), n, out.data(), kOutputs);
+  constexpr int kMost = 49;
+  for (const bool bf16 : rows_in_bf16()) {
+    SCOPED_TRACE(bf16 ? "rows in bf16" : "");
+    const Rows rows(kMost, inputs(), bf16);
+    std::vector<float> alone(kMost * kOutputs);
+    for (int r = 0; r < kMost; ++r) {
+      const auto first = rows.values.begin() + std::ptrdiff_t{r} * inputs();
+      const Rows one(std::vector<float>(first, first + inputs()), inputs(), bf16);
+      cpu_kernels()->multiply(packed.matrix, 0, packed.matrix.panels(), one.buffer.view(inputs()), 1,
+                              alone.data() + r * kOutputs, kOutputs);
     }
-    ASSERT_EQ(std::memcmp(out.data(), alone.data(), out.size() * sizeof(float)), 0) << n << " rows";
+    for (int n = 1; n <= kMost; ++n) {
+      std::vector<float> out(static_cast<std::size_t>(n) * kOutputs);
+      const int panels = 1 + n % 4;
+      for (int p = 0; p < packed.matrix.panels(); p += panels) {
+        cpu_kernels()->multiply(packed.matrix, p, std::min(panels, packed.matrix.panels() - p),
+                                rows.buffer.view(inputs()), n, out.data(), kOutputs);
+      }
+      ASSERT_EQ(std::memcmp(out.data(), alone.data(), out.size() * sizeof(float)), 0) << n << " rows";
+    }
   }
 }
 

@@ -1,5 +1,5 @@
-// The rows that go into a matrix product: in single precision, and for quantised weights in codes of 8 bits, a scale to
-// every 32 of them.
+// The rows that go into a matrix product: in single precision, for quantised weights in codes of 8 bits, a scale to
+// every 32 of them, and for bf16 weights in bf16 where the CPU multiplies those.
 #pragma once
 
 #include <cstddef>
@@ -17,16 +17,23 @@ struct Activations {
   const float* scales = nullptr;            // [rows, inputs / 32]
   const float* sums = nullptr;              // [rows, inputs / 32] scale x sum of its codes
   const std::int32_t* code_sums = nullptr;  // [rows, inputs / 16]
+  const std::uint16_t* bf16 = nullptr;      // [rows, inputs and one more where they are odd]
   int inputs = 0;
 };
 
 // Room for them.
 class ActivationBuffer {
  public:
-  // `rows` of up to `inputs`; codes only where `quantised`.
-  void reserve(std::size_t rows, std::size_t inputs, bool quantised) {
+  // Beside single precision.
+  struct Forms {
+    bool codes = false;
+    bool bf16 = false;
+  };
+  // `rows` of up to `inputs`.
+  void reserve(std::size_t rows, std::size_t inputs, Forms forms) {
     values_.resize(rows * inputs);
-    if (!quantised) return;
+    if (forms.bf16) bf16_.resize(rows * (inputs + 1));
+    if (!forms.codes) return;
     const std::size_t blocks = (inputs + kBlockInputs - 1) / kBlockInputs;
     codes_.resize(rows * inputs);
     scales_.resize(rows * blocks);
@@ -41,9 +48,15 @@ class ActivationBuffer {
             .scales = scales_.data(),
             .sums = sums_.data(),
             .code_sums = code_sums_.data(),
+            .bf16 = bf16_.empty() ? nullptr : bf16_.data(),
             .inputs = inputs};
   }
   float* row(std::size_t row, int inputs) { return values_.data() + row * static_cast<std::size_t>(inputs); }
+
+  // Where row `row` goes in bf16: an even number of elements.
+  std::uint16_t* bf16_row(std::size_t row, int inputs) {
+    return bf16_.data() + row * static_cast<std::size_t>(inputs + inputs % 2);
+  }
 
   // Where row `row`'s codes, scales and sums go.
   struct CodeRow {
@@ -67,6 +80,7 @@ class ActivationBuffer {
   std::vector<float> scales_;
   std::vector<float> sums_;
   std::vector<std::int32_t> code_sums_;
+  std::vector<std::uint16_t> bf16_;
 };
 
 }  // namespace dts::native

@@ -97,6 +97,8 @@ class CpuBackend final : public Backend {
   void load_pages(std::span<const PageId> pages, std::span<const std::byte> from) override { kv_.load(pages, from); }
 
  private:
+  ActivationBuffer::Forms forms() const { return {.codes = true, .bf16 = kernels_.bf16_rows}; }
+
   // Only grows.
   void reserve(std::size_t rows, std::size_t outputs) {
     const auto size = [](int n) { return static_cast<std::size_t>(n); };
@@ -105,8 +107,8 @@ class CpuBackend final : public Backend {
     };
     if (reserved_rows_ < rows) {
       reserved_rows_ = rows;
-      narrow_.reserve(rows, size(std::max(g_.width, g_.q_width())), true);
-      wide_.reserve(rows, size(g_.feed_forward), true);
+      narrow_.reserve(rows, size(std::max(g_.width, g_.q_width())), forms());
+      wide_.reserve(rows, size(g_.feed_forward), forms());
       grow(residual_, rows * size(g_.width));
       grow(turns_, rows * frequencies_.size() * 2);
       grow(products_, rows * size(std::max(2 * g_.feed_forward, g_.qkv_width())));
@@ -115,7 +117,7 @@ class CpuBackend final : public Backend {
     }
     if (reserved_outputs_ < outputs) {
       reserved_outputs_ = outputs;
-      output_rows_.reserve(outputs, size(g_.width), true);
+      output_rows_.reserve(outputs, size(g_.width), forms());
       grow(logits_, outputs * size(g_.n_vocab));
     }
   }
@@ -196,9 +198,12 @@ class CpuBackend final : public Backend {
     kernels_.normalise(residual_row(r), norm.data(), g_.width, g_.norm_epsilon, narrow_.row(r, g_.width));
   }
 
-  // In codes, where the weights want them.
+  // In codes or in bf16, where the weights want them.
   void encode(ActivationBuffer& buffer, std::size_t r, int inputs, const StackedPanels& weights) {
     if (weights.wants_codes()) kernels_.quantise(buffer.row(r, inputs), inputs, buffer.code_row(r, inputs));
+    if (kernels_.bf16_rows && weights.wants_bf16()) {
+      kernels_.to_bf16(buffer.row(r, inputs), inputs, buffer.bf16_row(r, inputs));
+    }
   }
 
   // out[r] = weights . row r. [rows, outputs]
@@ -388,7 +393,7 @@ class CpuDevice final : public Device {
     const Geometry& g = weights_.geometry();
     const std::int64_t wide = std::max(2 * g.feed_forward, g.qkv_width());
     const std::int64_t row = 4 * (std::int64_t{2} * g.width + 2 * g.q_width() + wide + g.feed_forward) +
-                             2 * (g.width + g.q_width() + g.feed_forward);
+                             4 * (g.width + g.q_width() + g.feed_forward);
     const std::int64_t parts = limits.rows + std::int64_t{limits.decoding_rows} * parts_of(limits.context);
     return limits.rows * row + std::int64_t{4} * limits.outputs * (g.n_vocab + 2 * g.width) +
            4 * parts * (g.q_width() + 2 * g.heads);

@@ -32,8 +32,12 @@ struct RunningAttention {
 
 struct CpuKernels {
   const char* name;  // of the instruction set, for people: "AVX-512 with VNNI"
+  // This CPU multiplies bf16 with bf16, two products an instruction: rows that meet bf16 weights are rounded to bf16
+  // too, as llama.cpp does it. Elsewhere they stay in single precision.
+  bool bf16_rows;
 
-  // out[r][o] = row r . output o, for the outputs of panels [first, first + count). `out` is [rows, stride].
+  // out[r][o] = row r . output o, for the outputs of panels [first, first + count). `out` is [rows, stride]. With bf16
+  // weights the rows' bf16 is taken where it is given, which only `bf16_rows` allows.
   void (*multiply)(const PanelMatrix& matrix, int first, int count, const Activations& activations, int rows,
                    float* out, std::size_t stride);
   // Codes of `n` values, n a multiple of 32.
@@ -49,6 +53,8 @@ struct CpuKernels {
   // Single precision to half, rounded to nearest: [n], `step` elements apart in `out`. What is beyond the range becomes
   // its end.
   void (*to_half)(const float* from, int n, std::uint16_t* out, std::size_t step);
+  // Single precision to bf16, rounded to nearest: [n], and a zero where n is odd.
+  void (*to_bf16)(const float* from, int n, std::uint16_t* out);
   // to[i] += scale x from[i]
   void (*add_scaled)(const float* from, float scale, int n, float* to);
 };

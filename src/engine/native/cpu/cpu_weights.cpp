@@ -118,6 +118,10 @@ bool StackedPanels::wants_codes() const {
   return std::any_of(matrices.begin(), matrices.end(), [](const PanelMatrix& m) { return is_quantised(m.type); });
 }
 
+bool StackedPanels::wants_bf16() const {
+  return std::any_of(matrices.begin(), matrices.end(), [](const PanelMatrix& m) { return m.type == PanelType::kBf16; });
+}
+
 int StackedPanels::panels() const {
   int sum = 0;
   for (const PanelMatrix& matrix : matrices) sum += matrix.panels();

@@ -18,6 +18,7 @@ struct StackedPanels {
 
   int panels() const;
   bool wants_codes() const;  // any is quantised
+  bool wants_bf16() const;   // any is bf16
   std::int64_t bytes() const;
 };
 

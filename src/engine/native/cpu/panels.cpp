@@ -118,6 +118,23 @@ void pack_floats(int inputs, int lanes, const std::uint8_t* rows, std::uint8_t* 
   }
 }
 
+void pack_bf16(int inputs, int lanes, const std::uint8_t* rows, std::uint8_t* panel) {
+  constexpr int kInputsAtOnce = 64;
+  const std::size_t stride = static_cast<std::size_t>(inputs) * 2;
+  for (int first = 0; first < inputs; first += kInputsAtOnce) {
+    const int end = std::min(inputs, first + kInputsAtOnce);
+    for (int lane = 0; lane < lanes; ++lane) {
+      const std::uint8_t* row = rows + static_cast<std::size_t>(lane) * stride;
+      std::uint8_t* to = panel + static_cast<std::size_t>(first / 2) * kVector + static_cast<std::size_t>(lane) * 4;
+      for (int i = first; i < end; i += 2, to += kVector) {
+        std::uint32_t pair = 0;
+        std::memcpy(&pair, row + static_cast<std::size_t>(i) * 2, i + 1 < inputs ? 4 : 2);
+        std::memcpy(to, &pair, sizeof pair);
+      }
+    }
+  }
+}
+
 // A scale of 16 bits, then the codes: signed ...
 void pack_q8_0(int inputs, int lane, const std::uint8_t* row, std::uint8_t* panel) {
   const std::size_t from = row_bytes(PanelType::kQ8_0, kBlockInputs);
@@ -235,13 +252,16 @@ float unpack_super_weight(PanelType type, const std::uint8_t* panel, int lane, i
 
 float unpack_float(PanelType type, const std::uint8_t* panel, int lane, int input) {
   const std::size_t at = static_cast<std::size_t>(input) * kLanes + static_cast<std::size_t>(lane);
+  if (type == PanelType::kBf16) {
+    const std::size_t pair = static_cast<std::size_t>(input / 2) * kVector + static_cast<std::size_t>(lane) * 4;
+    return std::bit_cast<float>(std::uint32_t{read_u16(panel + pair + static_cast<std::size_t>(input % 2) * 2)} << 16U);
+  }
   if (type == PanelType::kF32) {
     float value = 0;
     std::memcpy(&value, panel + at * 4, 4);
     return value;
   }
-  const std::uint16_t bits = read_u16(panel + at * 2);
-  return type == PanelType::kF16 ? half_to_float(bits) : std::bit_cast<float>(std::uint32_t{bits} << 16U);
+  return half_to_float(read_u16(panel + at * 2));
 }
 
 bool has_supers(PanelType type) {
@@ -283,6 +303,7 @@ std::size_t panel_bytes(PanelType type, int inputs) {
   if (has_supers(type)) return n / kSuperInputs * layout_of(type).panel_bytes;
   if (type == PanelType::kQ8_0) return n / kBlockInputs * (32 + 8 * kVector);
   if (is_quantised(type)) return n / kBlockInputs * (32 + 4 * kVector);
+  if (type == PanelType::kBf16) return (n + 1) / 2 * kVector;
   return n * kLanes * (type == PanelType::kF32 ? 4 : 2);
 }
 
@@ -307,7 +328,8 @@ void pack_panel(PanelMatrix& matrix, int panel, const std::uint8_t* rows) {
   const int lanes = std::min(kLanes, matrix.outputs - panel * kLanes);
   if (lanes < kLanes) std::memset(to, 0, matrix.stride());
   if (matrix.type == PanelType::kF32) return pack_floats<std::uint32_t>(matrix.inputs, lanes, rows, to);
-  if (!is_quantised(matrix.type)) return pack_floats<std::uint16_t>(matrix.inputs, lanes, rows, to);
+  if (matrix.type == PanelType::kF16) return pack_floats<std::uint16_t>(matrix.inputs, lanes, rows, to);
+  if (matrix.type == PanelType::kBf16) return pack_bf16(matrix.inputs, lanes, rows, to);
   for (int lane = 0; lane < lanes; ++lane) {
     const std::uint8_t* row = rows + static_cast<std::size_t>(lane) * stride;
     switch (matrix.type) {

@@ -7,7 +7,8 @@
 // Codes are unsigned. A weight is scale x (code - zero) with a fixed zero, or scale x code - minimum (q4_K, q5_K).
 // Codes of 8 bits lie in groups of four inputs, 64 bytes: lane 0's four, lane 1's four, and so on. Of 4-bit codes two
 // groups share 64 bytes: the even group has the low halves. Further bits of q5_K and q6_K lie apart, eight groups (of
-// one bit) or four (of two) to 64 bytes, the first group in the lowest bits.
+// one bit) or four (of two) to 64 bytes, the first group in the lowest bits. bf16 lies in pairs of inputs, 64 bytes:
+// lane 0's two, lane 1's two, and so on; an odd last one is beside a zero.
 #pragma once
 
 #include <cstddef>

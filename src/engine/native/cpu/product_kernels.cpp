@@ -321,24 +321,44 @@ HWY_NOINLINE void quantised_tile(const std::uint8_t* panel, int lane, const Acti
   for (int r = 0; r < kRows; ++r) store(total[r], out + static_cast<std::size_t>(r) * stride, room);
 }
 
+// A type of weights that are numbers by themselves: kTogether inputs of a lane lie in kBytes.
 struct PlainF32 {
   static constexpr std::size_t kBytes = 4;
-  static HWY_INLINE FloatVec load(const std::uint8_t* at) {
+  static constexpr int kTogether = 1;
+  static HWY_INLINE FloatVec load(const std::uint8_t* at, int /*which*/) {
     return hn::LoadU(F32(), reinterpret_cast<const float*>(at));
   }
 };
 struct PlainF16 {
   static constexpr std::size_t kBytes = 2;
-  static HWY_INLINE FloatVec load(const std::uint8_t* at) { return load_halves(at); }
+  static constexpr int kTogether = 1;
+  static HWY_INLINE FloatVec load(const std::uint8_t* at, int /*which*/) { return load_halves(at); }
 };
 struct PlainBf16 {
-  static constexpr std::size_t kBytes = 2;
-  static HWY_INLINE FloatVec load(const std::uint8_t* at) {
-    const hn::Rebind<std::uint16_t, I32> d16;
-    const auto bits = hn::LoadU(d16, reinterpret_cast<const std::uint16_t*>(at));
-    return hn::BitCast(F32(), hn::ShiftLeft<16>(hn::PromoteTo(I32(), bits)));
+  static constexpr std::size_t kBytes = 4;
+  static constexpr int kTogether = 2;
+  static HWY_INLINE FloatVec load(const std::uint8_t* at, int which) {
+    const auto pair = hn::LoadU(I32(), reinterpret_cast<const std::int32_t*>(at));
+    return hn::BitCast(F32(), which == 0 ? hn::ShiftLeft<16>(pair)
+                                         : hn::And(pair, hn::Set(I32(), static_cast<std::int32_t>(0xFFFF0000U))));
   }
 };
+
+HWY_INLINE const std::uint8_t* column_at(const PanelMatrix& matrix, int column, std::size_t lane_bytes) {
+  return matrix.panel(column / kColumnsOfPanel) +
+         static_cast<std::size_t>(column % kColumnsOfPanel * kLanes) * lane_bytes;
+}
+
+template <int kRows, int kColumns>
+HWY_INLINE void store_tile(const FloatVec (&total)[kRows][kColumns], const PanelMatrix& matrix, int first_column,
+                           float* out, std::size_t stride) {
+  for (int r = 0; r < kRows; ++r) {
+    for (int c = 0; c < kColumns; ++c) {
+      const int output = (first_column + c) * kLanes;
+      store(total[r][c], out + static_cast<std::size_t>(r) * stride + output, matrix.outputs - output);
+    }
+  }
+}
 
 // kRows rows with kColumns columns of lanes, `first_column` counted over all panels: a lone row has sums enough to keep
 // the units busy.
@@ -350,34 +370,73 @@ HWY_NOINLINE void float_tile(const PanelMatrix& matrix, int first_column, const 
   const auto inputs = static_cast<std::size_t>(a.inputs);
   const float* values = a.values + static_cast<std::size_t>(first_row) * inputs;
   const std::uint8_t* weights[kColumns];
-  for (int c = 0; c < kColumns; ++c) {
-    const int column = first_column + c;
-    weights[c] = matrix.panel(column / kColumnsOfPanel) +
-                 static_cast<std::size_t>(column % kColumnsOfPanel * kLanes) * Type::kBytes;
-  }
+  for (int c = 0; c < kColumns; ++c) weights[c] = column_at(matrix, first_column + c, Type::kBytes);
   FloatVec total[kRows][kColumns];
   for (auto& row : total) {
     for (FloatVec& sum : row) sum = hn::Zero(df);
   }
-  for (std::size_t k = 0; k < inputs; ++k) {
+  const auto add = [&](std::size_t step, int which) HWY_ATTR {
     FloatVec w[kColumns];
     for (int c = 0; c < kColumns; ++c) {
-      const std::uint8_t* at = weights[c] + k * kPanelOutputs * Type::kBytes;
-      fetch(at + kAhead, kLanes * Type::kBytes);
-      w[c] = Type::load(at);
+      w[c] = Type::load(weights[c] + step * kPanelOutputs * Type::kBytes, which);
     }
+    const std::size_t k = step * Type::kTogether + static_cast<std::size_t>(which);
     for (int r = 0; r < kRows; ++r) {
       const FloatVec x = hn::Set(df, values[static_cast<std::size_t>(r) * inputs + k]);
       for (int c = 0; c < kColumns; ++c) total[r][c] = hn::MulAdd(w[c], x, total[r][c]);
     }
-  }
-  for (int r = 0; r < kRows; ++r) {
+  };
+  const std::size_t steps = inputs / Type::kTogether;
+  for (std::size_t step = 0; step < steps; ++step) {
     for (int c = 0; c < kColumns; ++c) {
-      const int output = (first_column + c) * kLanes;
-      store(total[r][c], out + static_cast<std::size_t>(r) * stride + output, matrix.outputs - output);
+      fetch(weights[c] + step * kPanelOutputs * Type::kBytes + kAhead, kLanes * Type::kBytes);
+    }
+    for (int which = 0; which < Type::kTogether; ++which) add(step, which);
+  }
+  if (inputs % Type::kTogether != 0) add(steps, 0);
+  store_tile<kRows, kColumns>(total, matrix, first_column, out, stride);
+}
+
+#if HWY_TARGET == HWY_AVX3_DL
+#define DTS_HAS_BF16_TILE 1
+
+// sum + the two products, in each lane, of bf16 with bf16, in single precision. By name, as the products of bytes are.
+// Where the CPU has it: see choose_products().
+HWY_INLINE FloatVec add_pairs(FloatVec sum, IntVec weights, IntVec row) {
+  asm("vdpbf16ps %2, %1, %0" : "+v"(sum.raw) : "v"(weights.raw), "v"(row.raw));
+  return sum;
+}
+
+// As above, of weights and rows in bf16: two inputs an instruction.
+template <int kRows, int kColumns>
+HWY_NOINLINE void bf16_tile(const PanelMatrix& matrix, int first_column, const Activations& a, int first_row,
+                            float* out, std::size_t stride) {
+  constexpr std::size_t kAhead = 1024;
+  const std::size_t pairs = (static_cast<std::size_t>(a.inputs) + 1) / 2;
+  const std::uint16_t* rows = a.bf16 + static_cast<std::size_t>(first_row) * pairs * 2;
+  const std::uint8_t* weights[kColumns];
+  for (int c = 0; c < kColumns; ++c) weights[c] = column_at(matrix, first_column + c, 4);
+  FloatVec total[kRows][kColumns];
+  for (auto& row : total) {
+    for (FloatVec& sum : row) sum = hn::Zero(F32());
+  }
+  for (std::size_t pair = 0; pair < pairs; ++pair) {
+    IntVec w[kColumns];
+    for (int c = 0; c < kColumns; ++c) {
+      const std::uint8_t* at = weights[c] + pair * kVector;
+      fetch(at + kAhead, kVector);
+      w[c] = hn::LoadU(I32(), reinterpret_cast<const std::int32_t*>(at));
+    }
+    for (int r = 0; r < kRows; ++r) {
+      std::int32_t two = 0;
+      std::memcpy(&two, rows + (static_cast<std::size_t>(r) * pairs + pair) * 2, sizeof two);
+      const IntVec x = hn::Set(I32(), two);
+      for (int c = 0; c < kColumns; ++c) total[r][c] = add_pairs(total[r][c], w[c], x);
     }
   }
+  store_tile<kRows, kColumns>(total, matrix, first_column, out, stride);
 }
+#endif
 
 // Rows are shared out evenly: 16 are 8 and 8, not 12 and 4.
 int rows_of_tile(int rows, int most) {
@@ -388,8 +447,8 @@ int rows_of_tile(int rows, int most) {
 template <typename Type, int... kRows>
 void multiply_quantised(std::integer_sequence<int, kRows...> /*rows*/, const PanelMatrix& matrix, int first, int count,
                         const Activations& a, int rows, float* out, std::size_t stride) {
-  using Tile = void (*)(const std::uint8_t*, int, const Activations&, int, float*, std::size_t, int);
-  static constexpr Tile kTiles[] = {quantised_tile<Type, kRows + 1>...};
+  using QuantisedTile = void (*)(const std::uint8_t*, int, const Activations&, int, float*, std::size_t, int);
+  static constexpr QuantisedTile kTiles[] = {quantised_tile<Type, kRows + 1>...};
   const int step = rows_of_tile(rows, kMostRows);
   for (int row = 0; row < rows; row += step) {
     const int n = std::min(step, rows - row);
@@ -403,15 +462,28 @@ void multiply_quantised(std::integer_sequence<int, kRows...> /*rows*/, const Pan
   }
 }
 
-template <typename Type, int kColumns, int... kRows>
+using Tile = void (*)(const PanelMatrix&, int, const Activations&, int, float*, std::size_t);
+
+template <typename Type>
+struct FloatTiles {
+  template <int kRows, int kColumns>
+  static constexpr Tile kTile = float_tile<Type, kRows, kColumns>;
+};
+#if DTS_HAS_BF16_TILE
+struct Bf16Tiles {
+  template <int kRows, int kColumns>
+  static constexpr Tile kTile = bf16_tile<kRows, kColumns>;
+};
+#endif
+
+template <typename Tiles, int kColumns, int... kRows>
 void multiply_columns(std::integer_sequence<int, kRows...> /*rows*/, const PanelMatrix& matrix, int column,
                       const Activations& a, int row, int rows, float* out, std::size_t stride) {
-  using Tile = void (*)(const PanelMatrix&, int, const Activations&, int, float*, std::size_t);
-  static constexpr Tile kTiles[] = {float_tile<Type, kRows + 1, kColumns>...};
+  static constexpr Tile kTiles[] = {Tiles::template kTile<kRows + 1, kColumns>...};
   kTiles[rows - 1](matrix, column, a, row, out + static_cast<std::size_t>(row) * stride, stride);
 }
 
-template <typename Type>
+template <typename Tiles>
 void multiply_floats(const PanelMatrix& matrix, int first, int count, const Activations& a, int rows, float* out,
                      std::size_t stride) {
   constexpr int kLoneColumns = 4;
@@ -424,13 +496,13 @@ void multiply_floats(const PanelMatrix& matrix, int first, int count, const Acti
     int column = first * kColumnsOfPanel;
     if (n == 1) {
       for (; column + kLoneColumns <= end; column += kLoneColumns) {
-        multiply_columns<Type, kLoneColumns>(one, matrix, column, a, row, n, out, stride);
+        multiply_columns<Tiles, kLoneColumns>(one, matrix, column, a, row, n, out, stride);
       }
     }
     for (; column + kFloatColumns <= end; column += kFloatColumns) {
-      multiply_columns<Type, kFloatColumns>(all, matrix, column, a, row, n, out, stride);
+      multiply_columns<Tiles, kFloatColumns>(all, matrix, column, a, row, n, out, stride);
     }
-    for (; column < end; ++column) multiply_columns<Type, 1>(all, matrix, column, a, row, n, out, stride);
+    for (; column < end; ++column) multiply_columns<Tiles, 1>(all, matrix, column, a, row, n, out, stride);
   }
 }
 
@@ -439,11 +511,14 @@ void multiply(const PanelMatrix& matrix, int first, int count, const Activations
   const std::make_integer_sequence<int, kMostRows> all;
   switch (matrix.type) {
     case PanelType::kF32:
-      return multiply_floats<PlainF32>(matrix, first, count, a, rows, out, stride);
+      return multiply_floats<FloatTiles<PlainF32>>(matrix, first, count, a, rows, out, stride);
     case PanelType::kF16:
-      return multiply_floats<PlainF16>(matrix, first, count, a, rows, out, stride);
+      return multiply_floats<FloatTiles<PlainF16>>(matrix, first, count, a, rows, out, stride);
     case PanelType::kBf16:
-      return multiply_floats<PlainBf16>(matrix, first, count, a, rows, out, stride);
+#if DTS_HAS_BF16_TILE
+      if (a.bf16 != nullptr) return multiply_floats<Bf16Tiles>(matrix, first, count, a, rows, out, stride);
+#endif
+      return multiply_floats<FloatTiles<PlainBf16>>(matrix, first, count, a, rows, out, stride);
     case PanelType::kQ8_0:
       return multiply_quantised<Q8_0>(all, matrix, first, count, a, rows, out, stride);
     case PanelType::kQ4_0:
@@ -466,7 +541,14 @@ void multiply(const PanelMatrix& /*matrix*/, int /*first*/, int /*count*/, const
 
 #endif
 
-MultiplyKernel choose_multiply() { return multiply; }
+ProductKernels choose_products() {
+#if DTS_HAS_BF16_TILE
+  return {.multiply = multiply, .bf16_rows = __builtin_cpu_supports("avx512bf16") != 0};
+#undef DTS_HAS_BF16_TILE
+#else
+  return {.multiply = multiply, .bf16_rows = false};
+#endif
+}
 
 }  // namespace HWY_NAMESPACE
 }  // namespace dts::native
@@ -474,8 +556,8 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace dts::native {
-HWY_EXPORT(choose_multiply);
+HWY_EXPORT(choose_products);
 
-MultiplyKernel multiply_kernel() { return HWY_DYNAMIC_DISPATCH(choose_multiply)(); }
+ProductKernels product_kernels() { return HWY_DYNAMIC_DISPATCH(choose_products)(); }
 }  // namespace dts::native
 #endif

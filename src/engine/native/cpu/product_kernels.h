@@ -4,7 +4,11 @@
 
 namespace dts::native {
 
-using MultiplyKernel = decltype(CpuKernels::multiply);
-MultiplyKernel multiply_kernel();
+// What CpuKernels has of them.
+struct ProductKernels {
+  decltype(CpuKernels::multiply) multiply;
+  bool bf16_rows;
+};
+ProductKernels product_kernels();
 
 }  // namespace dts::native

@@ -162,6 +162,30 @@ void to_half(const float* from, int n, std::uint16_t* out, std::size_t step) {
   }
 }
 
+void to_bf16(const float* from, int n, std::uint16_t* out) {
+  const F32 df;
+  const hn::RebindToUnsigned<F32> du;
+  const hn::Rebind<std::uint16_t, F32> d16;
+  int i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    const FloatVec v = hn::LoadU(df, from + i);
+    const auto bits = hn::BitCast(du, v);
+    // Half of what is cut off, and a little less where that would make a tie odd.
+    const auto even = hn::And(hn::ShiftRight<16>(bits), hn::Set(du, 1U));
+    const auto rounded = hn::ShiftRight<16>(hn::Add(hn::Add(bits, hn::Set(du, 0x7FFFU)), even));
+    const auto none = hn::BitCast(du, hn::VecFromMask(df, hn::IsNaN(v)));
+    const auto whole = hn::Or(hn::AndNot(none, rounded), hn::And(none, hn::Set(du, 0x7FC0U)));
+    hn::StoreU(hn::DemoteTo(d16, hn::BitCast(I32(), whole)), d16, out + i);
+  }
+  for (; i < n; ++i) {
+    std::uint32_t bits = 0;
+    std::memcpy(&bits, from + i, sizeof bits);
+    const std::uint32_t rounded = (bits + 0x7FFFU + ((bits >> 16U) & 1U)) >> 16U;
+    out[i] = static_cast<std::uint16_t>(std::isnan(from[i]) ? 0x7FC0U : rounded);
+  }
+  if (n % 2 != 0) out[n] = 0;
+}
+
 HWY_INLINE FloatVec load_codes(const std::uint8_t* at) {
   const hn::Rebind<std::int8_t, I32> d;
   return hn::ConvertTo(F32(), hn::PromoteTo(I32(), hn::LoadU(d, reinterpret_cast<const std::int8_t*>(at))));
@@ -324,6 +348,7 @@ void attend(const PageView& page, int head_size, bool first, RunningAttention* q
 
 CpuKernels choose_rows() {
   return {.name = nullptr,
+          .bf16_rows = false,
           .multiply = nullptr,
           .quantise = quantise,
           .normalise = normalise,
@@ -331,6 +356,7 @@ CpuKernels choose_rows() {
           .add = add,
           .attend = attend,
           .to_half = to_half,
+          .to_bf16 = to_bf16,
           .add_scaled = add_scaled};
 }
 
@@ -363,11 +389,14 @@ const CpuKernels* cpu_kernels() {
   static const std::int64_t supported = hwy::SupportedTargets();
   static const CpuKernels kernels = [] {
     CpuKernels chosen = HWY_DYNAMIC_DISPATCH(choose_rows)();
-    chosen.multiply = multiply_kernel();
-    chosen.name = (supported & HWY_AVX3_DL) != 0 ? "AVX-512 with VNNI"
-                  : (supported & HWY_AVX3) != 0  ? "AVX-512"
-                  : (supported & HWY_AVX2) != 0  ? "AVX2"
-                                                 : neon_name();
+    const ProductKernels products = product_kernels();
+    chosen.multiply = products.multiply;
+    chosen.bf16_rows = products.bf16_rows;
+    chosen.name = chosen.bf16_rows                 ? "AVX-512 with VNNI and BF16"
+                  : (supported & HWY_AVX3_DL) != 0 ? "AVX-512 with VNNI"
+                  : (supported & HWY_AVX3) != 0    ? "AVX-512"
+                  : (supported & HWY_AVX2) != 0    ? "AVX2"
+                                                   : neon_name();
     return chosen;
   }();
   return (supported & (HWY_AVX2 | HWY_AVX3 | HWY_AVX3_DL | HWY_NEON)) != 0 ? &kernels : nullptr;
