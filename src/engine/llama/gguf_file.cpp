@@ -8,6 +8,7 @@
 #include <array>
 #include <cerrno>
 #include <charconv>
+#include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <fstream>
@@ -133,6 +134,71 @@ void check_vocabulary(const std::string& path, const gguf_context* gguf, const s
   }
 }
 
+// A number of the architecture's that models compute with, and what of it makes sense.
+struct KnownReal {
+  const char* suffix;
+  double least;
+  bool or_least;  // `least` itself will do
+  double most;
+};
+constexpr double kMostReal = std::numeric_limits<float>::max();
+constexpr KnownReal kKnownReals[] = {
+    {"attention.layer_norm_rms_epsilon", 0, true, 1}, {"attention.layer_norm_epsilon", 0, true, 1},
+    {"attention.group_norm_epsilon", 0, true, 1},     {"rope.freq_base", 0, false, kMostReal},
+    {"rope.freq_base_swa", 0, false, kMostReal},      {"rope.scale_linear", 0, true, kMostReal},
+    {"rope.scaling.factor", 0, true, kMostReal},      {"rope.scaling.attn_factor", 0, false, kMostReal},
+};
+
+// Element `index` of an array of floats, or the only one; nothing where it is of another type.
+std::optional<double> real_at(gguf_type type, const void* data, std::size_t index) {
+  if (type == GGUF_TYPE_FLOAT32) {
+    float value = 0;
+    std::memcpy(&value, static_cast<const char*>(data) + index * sizeof value, sizeof value);
+    return value;
+  }
+  if (type != GGUF_TYPE_FLOAT64) return std::nullopt;
+  double value = 0;
+  std::memcpy(&value, static_cast<const char*>(data) + index * sizeof value, sizeof value);
+  return value;
+}
+
+// llama.cpp asserts that norms have a sensible epsilon, in the first step of many; of the rest it makes predictions
+// that are no numbers. We take them in single precision.
+void check_reals(const std::string& path, const gguf_context* gguf, const std::string& architecture) {
+  const std::string prefix = architecture + ".";
+  for (std::int64_t key = 0; key < gguf_get_n_kv(gguf); ++key) {
+    const std::string_view name = gguf_get_key(gguf, key);
+    if (!name.starts_with(prefix)) continue;
+    const gguf_type type = gguf_get_kv_type(gguf, key);
+    if (type == GGUF_TYPE_STRING) continue;
+    const bool list = type == GGUF_TYPE_ARRAY;
+    const gguf_type element = list ? gguf_get_arr_type(gguf, key) : type;
+    if (element == GGUF_TYPE_STRING) continue;
+    const void* data = list ? gguf_get_arr_data(gguf, key) : gguf_get_val_data(gguf, key);
+    const std::size_t count = list ? gguf_get_arr_n(gguf, key) : 1;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::optional<double> value = real_at(element, data, i);
+      if (!value) break;
+      if (std::isfinite(*value) && std::fabs(*value) <= kMostReal) continue;
+      fail(path, fmt::format("is damaged: {} is {:g}, which is no number to compute with", name, *value));
+    }
+  }
+  const GgufMetadata metadata(gguf);
+  for (const KnownReal& known : kKnownReals) {
+    const std::string name = prefix + known.suffix;
+    const std::int64_t key = gguf_find_key(gguf, name.c_str());
+    if (key < 0) continue;
+    if (gguf_get_kv_type(gguf, key) == GGUF_TYPE_ARRAY) fail(path, fmt::format("is damaged: {} is a list", name));
+    const std::optional<double> number = metadata.real(name);
+    if (!number) fail(path, fmt::format("is damaged: {} is no number", name));
+    const auto value = static_cast<double>(static_cast<float>(*number));  // which may be zero
+    if ((value > known.least || (known.or_least && value == known.least)) && value <= known.most) continue;
+    fail(path,
+         fmt::format("is damaged: {} is {:g}; it must be {} {}{}", name, *number, known.or_least ? "at least" : "above",
+                     known.least, known.most < kMostReal ? fmt::format(" and at most {}", known.most) : ""));
+  }
+}
+
 // Types whose products with a row are, to the last bit, the same for any number of rows: checked by the engine's tests.
 bool rounds_alike(ggml_type type) {
 #if defined(__x86_64__)
@@ -201,6 +267,7 @@ GgufFacts read_gguf(const std::string& path) {
   facts.name = metadata.text("general.name");
   facts.description = metadata.text("general.description");
 
+  check_reals(path, gguf.get(), facts.architecture);
   const auto key = [&](const char* suffix) { return facts.architecture + "." + suffix; };
   const std::int64_t blocks = metadata.number(key("block_count")).value_or(0);
   if (blocks < 1 || blocks > kMostLayers) {

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <fstream>
 #include <map>
@@ -21,6 +22,9 @@ namespace dts::native {
 namespace {
 
 constexpr std::array<std::string_view, 4> kFamilies = {"qwen2", "qwen3", "llama", "phi3"};
+
+// Of anything in a model: the sum of two or three of them is still a number of 32 bits.
+constexpr std::int64_t kMostSize = std::int64_t{1} << 28U;
 
 struct Tensor {
   ggml_type type = GGML_TYPE_F32;
@@ -156,22 +160,29 @@ std::optional<Geometry> read_geometry(const GgufMetadata& metadata, const GgufFa
     return std::nullopt;
   }
   const auto key = [&](const char* suffix) { return g.architecture + "." + suffix; };
-  const auto number = [&](const char* suffix) { return static_cast<int>(metadata.number(key(suffix)).value_or(0)); };
+  // What is beyond any size that can be computed with counts as none.
+  const auto size_or = [&](const char* suffix, std::int64_t otherwise) {
+    const std::int64_t value = metadata.number(key(suffix)).value_or(otherwise);
+    return value >= 0 && value <= kMostSize ? static_cast<int>(value) : 0;
+  };
+  const auto number = [&](const char* suffix) { return size_or(suffix, 0); };
   g.layers = number("block_count");
   g.width = number("embedding_length");
   g.feed_forward = number("feed_forward_length");
   g.context = number("context_length");
   g.heads = number("attention.head_count");
-  g.kv_heads = static_cast<int>(metadata.number(key("attention.head_count_kv")).value_or(g.heads));
-  g.head_size = static_cast<int>(facts.key_length);
+  g.kv_heads = size_or("attention.head_count_kv", g.heads);
+  g.head_size = facts.key_length <= kMostSize ? static_cast<int>(facts.key_length) : 0;
   g.norm_epsilon = static_cast<float>(metadata.real(key("attention.layer_norm_rms_epsilon")).value_or(1e-6));
   const auto embedding = tensors.find("token_embd.weight");
-  g.n_vocab = embedding == tensors.end() ? 0 : static_cast<int>(embedding->second.rows);
+  g.n_vocab =
+      embedding == tensors.end() || embedding->second.rows > kMostSize ? 0 : static_cast<int>(embedding->second.rows);
   g.tied = !tensors.contains("output.weight");
   g.qkv_bias = tensors.contains(layer_tensor(0, "attn_q.bias")) || tensors.contains(layer_tensor(0, "attn_qkv.bias"));
   g.head_norms = tensors.contains(layer_tensor(0, "attn_q_norm.weight"));
   if (g.heads < 1 || g.kv_heads < 1 || g.heads % g.kv_heads != 0 || facts.key_length != facts.value_length ||
-      g.head_size < 2 || g.width < 1 || g.feed_forward < 1 || g.n_vocab < 1) {
+      g.head_size < 2 || g.width < 1 || g.feed_forward < 1 || g.n_vocab < 1 ||
+      std::int64_t{g.heads} * g.head_size > kMostSize) {
     why = fmt::format("its heads ({} and {} of {} and {} elements) are not those of a dense decoder", g.heads,
                       g.kv_heads, facts.key_length, facts.value_length);
     return std::nullopt;
@@ -179,17 +190,17 @@ std::optional<Geometry> read_geometry(const GgufMetadata& metadata, const GgufFa
   for (const LayerGeometry& layer : facts.layers) {
     if (layer.key_width != g.kv_width()) return why = "its layers differ in their heads", std::nullopt;
   }
-  g.rope.rotated = static_cast<int>(metadata.number(key("rope.dimension_count")).value_or(g.head_size));
+  g.rope.rotated = size_or("rope.dimension_count", g.head_size);
   g.rope.interleaved = g.architecture == "llama";
   g.rope.base = static_cast<float>(metadata.real(key("rope.freq_base")).value_or(10000.0));
   const std::string scaling = metadata.text(key("rope.scaling.type"));
   if (scaling == "yarn") return why = "it has no YaRN", std::nullopt;
   const double factor =
       metadata.real(key("rope.scaling.factor")).value_or(metadata.real(key("rope.scale_linear")).value_or(0));
-  if (scaling != "none" && factor != 0) g.rope.scale = static_cast<float>(1 / factor);
+  if (scaling != "none" && factor != 0) g.rope.scale = 1.0F / static_cast<float>(factor);
+  if (!std::isfinite(g.rope.scale)) return why = fmt::format("its positions are divided by {}", factor), std::nullopt;
   g.rope.amplitude = static_cast<float>(metadata.real(key("rope.scaling.attn_factor")).value_or(1.0));
-  g.rope.original_context =
-      static_cast<int>(metadata.number(key("rope.scaling.original_context_length")).value_or(g.context));
+  g.rope.original_context = size_or("rope.scaling.original_context_length", g.context);
   if (g.rope.rotated < 2 || g.rope.rotated > g.head_size || g.rope.rotated % 2 != 0) {
     why = fmt::format("{} of {} elements of a head are turned", g.rope.rotated, g.head_size);
     return std::nullopt;

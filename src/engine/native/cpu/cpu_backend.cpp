@@ -26,7 +26,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr int kTileRows = 16;  // rows of an attention item
+constexpr int kTileRows = 16;      // rows of an attention item
+constexpr int kMostQueries = 512;  // of a kv head, in as many of those rows as that makes
 
 // The first exception that any thread met.
 class FirstFailure {
@@ -281,10 +282,9 @@ class CpuBackend final : public Backend {
   void attend(const AttentionItem& item, int layer, int kv_head) {
     const AttentionWork& work = *rows_->attention;
     const int group = g_.group();
-    constexpr int kMostQueries = 512;
     RunningAttention queries[kMostQueries];
     // Of a tile no more rows at once than there is room for.
-    const int rows_at_once = std::max(1, std::min(static_cast<int>(item.n_rows), kMostQueries / group));
+    const int rows_at_once = std::min(static_cast<int>(item.n_rows), kMostQueries / group);
     for (int first = 0; first < item.n_rows; first += rows_at_once) {
       const int rows = std::min(rows_at_once, item.n_rows - first);
       const auto row_of = [&](int i) {
@@ -414,6 +414,9 @@ std::string why_no_cpu_kernels() { return cpu_kernels() == nullptr ? "this CPU h
 std::string why_not_on_cpu(const WeightSource& source, NativeKvType kv) {
   if (const int size = source.geometry().head_size; kv == NativeKvType::kQ8_0 && size % kKvBlock != 0) {
     return fmt::format("heads of {} elements are no multiple of the {} that share a scale in 8 bits", size, kKvBlock);
+  }
+  if (const int group = source.geometry().group(); group > kMostQueries) {
+    return fmt::format("{} heads share K and V, and the kernels take {} at most", group, kMostQueries);
   }
   return why_no_panels(source);
 }
