@@ -1,6 +1,7 @@
 import { defineConfig } from 'vite';
 import { syntheticTree } from './dev/synthetic.mjs';
 import { alias } from './scripts/alias.mjs';
+import { katexMathml } from './scripts/katex_mathml.mjs';
 import { licenceTexts } from './scripts/licences.mjs';
 
 /** The licences of the libraries in the page: /licenses.txt. */
@@ -33,7 +34,8 @@ function sampleTree() {
 const server = process.env.DTS_SERVER ?? 'http://127.0.0.1:8080';
 
 export default defineConfig({
-  plugins: [licences(), sampleTree()],
+  plugins: [licences(), sampleTree(), katexMathml()],
+  optimizeDeps: { exclude: ['katex'] }, // else it would be bundled as it is
   build: {
     target: 'es2022',
     assetsInlineLimit: 0, // a strict Content-Security-Policy allows no data: URLs
@@ -45,5 +47,5 @@ export default defineConfig({
     proxy: { '^/(v1|health)': { target: server, changeOrigin: true, headers: { origin: server } } },
   },
   resolve: { alias },
-  test: { include: ['test/**/*.test.ts'], server: { deps: { inline: ['markdown-it'] } } },
+  test: { include: ['test/**/*.test.ts'], testTimeout: 60000, server: { deps: { inline: ['katex', 'markdown-it'] } } },
 });

@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { defineConfig } from 'vite';
 import { alias } from './scripts/alias.mjs';
+import { katexMathml } from './scripts/katex_mathml.mjs';
 import { licenceTexts } from './scripts/licences.mjs';
 
 /** A source of a Content-Security-Policy: this text and no other. */
@@ -45,7 +46,7 @@ function singleFile() {
 }
 
 export default defineConfig({
-  plugins: [singleFile()],
+  plugins: [katexMathml(), singleFile()],
   resolve: { alias },
   esbuild: { charset: 'ascii' }, // no control character as it is, in a page that is a file
   build: {

@@ -1,6 +1,9 @@
 import { fileURLToPath } from 'node:url';
 
-/** Parts of libraries that the page has in a smaller size. */
+const own = (file) => fileURLToPath(new URL(`../src/rich/${file}`, import.meta.url));
+
+/** Parts of libraries that the page has in a smaller size, or not at all. */
 export const alias = [
-  { find: /^entities$/, replacement: fileURLToPath(new URL('../src/rich/entities.ts', import.meta.url)) },
+  { find: /^entities$/, replacement: own('entities.ts') },
+  { find: /^linkify-it$/, replacement: own('no_linkify.ts') },
 ];

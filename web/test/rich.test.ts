@@ -1,4 +1,6 @@
+import { createRequire } from 'node:module';
 import fc from 'fast-check';
+import { __mathml } from 'katex';
 import { isValidElement, type ComponentChildren, type VNode } from 'preact';
 import { describe, expect, it } from 'vitest';
 import { mathOf } from '../src/rich/math';
@@ -232,5 +234,64 @@ describe('whatever is written', () => {
     expect(richText(large('x') + 'x')).toBeNull();
     expect(mathOf('x'.repeat(2001), false)).toBeNull();
     expect(formulaAt(`$${'x'.repeat(5000)}$`, 0)).toBeNull();
+  });
+});
+
+describe('KaTeX without HTML', () => {
+  /** As it is in its package. */
+  const whole = createRequire(import.meta.url)('katex') as {
+    __renderToDomTree(tex: string, options: object): { toMarkup(): string };
+  };
+  const options = (displayMode: boolean) => ({
+    displayMode,
+    output: 'mathml' as const,
+    strict: 'ignore' as const,
+    trust: true,
+    throwOnError: true,
+    macros: {},
+  });
+  const told = (build: () => { toMarkup(): string }) => {
+    try {
+      return build().toMarkup();
+    } catch (error) {
+      return String(error);
+    }
+  };
+  const expectSame = (tex: string) => {
+    for (const display of [false, true]) {
+      const less = told(() => __mathml(tex, options(display)) as unknown as { toMarkup(): string });
+      expect(less, tex).toBe(told(() => whole.__renderToDomTree(tex, options(display))));
+    }
+  };
+
+  it('says the same of formulas of every kind', () => {
+    const formulas = String.raw`
+      x^2+y_1' \frac{1}{2} \dfrac12\tfrac12\cfrac12 \binom{n}{k} {a\over b} \sqrt[3]{x} \boxed{42} \fbox{a}
+      \left(\frac12\right] \bigl(\Bigm|\biggr)\Bigg\{ \lfloor x\rfloor \underbrace{a+b}_{c} \overbrace{a}^b
+      \overline{ab}\underline{c} \vec{a}\hat{b}\widehat{abc}\tilde{x}\bar{y}\dot z \overrightarrow{AB} \xrightarrow[a]{b}
+      \xlongequal{x} \sum_{i=1}^n\int_0^1\prod\bigcup\oint \lim_{x\to0} \limsup\sin\operatorname{ab}\operatorname*{c}_d
+      \mathbb{R}\mathcal{A}\mathfrak{g}\mathbf{v}\mathrm{d}x\mathsf{a}\mathtt{b}\mathit{c}\boldsymbol{\alpha}\bm{x}
+      \text{a~b}\textbf{c}\textit{d}\texttt{e}\textrm{f}\textsf{g}\text{$x$} \alpha\beta\Gamma\infty\partial\nabla\hbar
+      \not=\neq\leq\geq\approx\equiv\pmod{7}\bmod\mid\nmid\mapsto\iff\implies \ldots\cdots\vdots\ddots
+      \begin{pmatrix}1&2\\3&4\end{pmatrix} \begin{cases}1&x\\2&y\end{cases} \begin{aligned}a&=b\\c&=d\end{aligned}
+      \begin{array}{c|r}1&2\\\hline3&4\end{array} \begin{smallmatrix}1\end{smallmatrix} \begin{gathered}a\end{gathered}
+      \begin{CD}A@>a>>B\\@VVV@VVV\\C@=D\end{CD} \substack{a\\b} \stackrel{a}{b}\overset{a}{b}\underset{a}{b}
+      \phantom{x}\hphantom{y}\vphantom{z}\smash{a} \cancel{x}\bcancel{y}\xcancel{z}\sout{a} \color{red}x\textcolor{blue}{y}
+      \colorbox{red}{a}\fcolorbox{red}{blue}{b} \rule{1em}{2em}\kern1em\hskip1em\quad\,\;\! \raisebox{1em}{a}\llap{b}\rlap{c}
+      \tiny a\Huge b \displaystyle\sum\textstyle\scriptstyle x \mathop{a}\mathbin{b}\mathrel{c}\mathopen{d}\mathclose{e}
+      \href{https://example.org}{a}\url{https://example.org} \htmlClass{a}{b} \tag{1}x \angl n \lang x\rang \verb|a|
+      \mathchoice{a}{b}{c}{d} \vcenter{a} \utilde{a}\overgroup{ab}\widecheck{c}\mathring{a}\"a\'e \imath\jmath
+      \genfrac(]{1pt}{0}{a}{b} \def\x{y}\x \newcommand{\z}[1]{#1^2}\z{3} \char"41 \KaTeX\TeX 1,000.5 {,} é 中 ∫ α ²
+      \bra{a}\ket{b}\braket{a|b}\Set{x|y} \dfrac{ \frac x^2^3 \undefined & \begin{x}`;
+    for (const tex of [...formulas.split('\n'), ...formulas.split(/\s+/)]) expectSame(tex);
+  });
+
+  it('says the same of whatever is written', () => {
+    const pieces = String.raw`\frac \sqrt \left( \right) { } { } ^ _ a 1 + = \mathrm \hat \overline \text & \\ \sum \not`;
+    const piece = fc.constantFrom(...pieces.split(' '));
+    fc.assert(
+      fc.property(fc.array(piece, { maxLength: 14 }), (some) => expectSame(some.join(' '))),
+      { numRuns: 300 },
+    );
   });
 });

@@ -2,7 +2,7 @@
  * TeX as MathML, made of the page's own elements: KaTeX reads the formula, and what it makes is copied tag by tag from a
  * list of what may be shown. Whatever a formula says, no markup, address, style or colour of its own reaches the page.
  */
-import katex from 'katex';
+import { __mathml, type Built } from 'katex';
 import { h, type VNode } from 'preact';
 
 const kLongest = 2000; // characters of one formula
@@ -24,16 +24,6 @@ const kAttributes = new Set(
 );
 
 const kPlainValue = /^[a-z0-9 .%+-]{0,60}$/i;
-
-/** What KaTeX builds before it writes anything. */
-interface Built {
-  type?: string;
-  text?: string;
-  character?: string | null;
-  width?: number;
-  attributes?: Record<string, unknown>;
-  children?: Built[];
-}
 
 type Shown = VNode | string | null;
 
@@ -67,17 +57,12 @@ function copied(node: Built, depth: number): Shown | Shown[] {
   );
 }
 
-interface Builder {
-  __renderToDomTree(tex: string, options: katex.KatexOptions): Built;
-}
-
 /** The formula, or null where it is none that can be shown: its text is shown then. */
 export function mathOf(tex: string, display: boolean): VNode | null {
   if (tex.trim() === '' || tex.length > kLongest) return null;
   try {
-    const built = (katex as unknown as Builder).__renderToDomTree(tex, {
+    const built = __mathml(tex, {
       displayMode: display,
-      output: 'mathml',
       trust: false,
       strict: 'ignore',
       throwOnError: true,
