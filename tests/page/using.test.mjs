@@ -156,9 +156,35 @@ describe('several questions', () => {
     assert.equal(await page.locator('.history > .entries button').count(), 1);
     assert.deepEqual(await accessibilityProblems(page), []);
     // Whoever has the address sees the same.
-    const other = await openPage(browser, page.url());
+    const marks = (view) =>
+      view.locator('.lane .value svg').evaluateAll((list) => list.map((mark) => mark.getAttribute('class')));
+    const headings = (view) => view.locator('.lane-group h2').allTextContents();
+    const other = await openPage(browser, page.url()); // in a context of its own: nothing was asked there
     await endedAll(other, 4);
+    assert.deepEqual(await headings(other), await headings(page));
+    assert.deepEqual(await marks(other), await marks(page));
     await other.finish();
+    await page.finish();
+  });
+
+  it('are all shown, however many an address names', async () => {
+    const ids = [];
+    for (let seed = 0; seed < 16; ++seed) {
+      const response = await fetch(`${server.url}v1/chat/completions`, {
+        method: 'POST',
+        headers: { 'Content-Type': 'application/json' },
+        body: JSON.stringify({
+          messages: [{ role: 'user', content: kQuestion }],
+          max_tokens: 8,
+          seed,
+          dts: { method: 'standard' },
+        }),
+      });
+      ids.push((await response.json()).id);
+    }
+    const page = await openPage(browser, `${server.url}#runs=${ids.join(',')}`);
+    await endedAll(page, ids.length);
+    assert.equal(await page.locator('.lane-group').count(), 1);
     await page.finish();
   });
 });

@@ -7,5 +7,5 @@ richFrom(() => import('./rich/rich'));
 
 const session = new Session();
 render(<App session={session} />, document.getElementById('page')!);
-addEventListener('hashchange', () => session.openNamed());
+addEventListener('hashchange', () => void session.openNamed());
 void session.begin();

@@ -156,4 +156,23 @@ describe('the colours of answers', () => {
       }),
     );
   });
+
+  it('do not depend on who is faster, the tree or what stands beside it', () => {
+    fc.assert(
+      fc.property(fc.array(fc.nat(9)), fc.nat(9), fc.nat(), (tree, plain, when) => {
+        const own = tree.map(String);
+        const alone = new AnswerColours();
+        const wanted = own.map((answer) => alone.of(answer));
+        const wantedBeside = alone.of(String(plain), 'last');
+        const together = new AnswerColours([], false);
+        own.forEach((answer, i) => {
+          if (i >= when % (own.length + 1)) together.of(String(plain), 'last');
+          together.of(answer);
+        });
+        together.settle();
+        expect(together.of(String(plain), 'last')).toBe(wantedBeside);
+        expect(own.map((answer) => together.of(answer))).toEqual(wanted);
+      }),
+    );
+  });
 });

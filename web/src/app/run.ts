@@ -161,6 +161,7 @@ export class Run implements Shown {
       if (!this.active) return;
       if (error instanceof ApiError && error.status === 404) {
         this.phase = 'lost';
+        this.#settle();
         this.error = 'The server no longer has this run. What had arrived is below.';
         this.changes.notify();
       } else {
@@ -182,12 +183,18 @@ export class Run implements Shown {
     if (this.phase === 'starting') this.phase = 'running';
     if (this.tree.damaged) this.#repair();
     else if (this.tree.outcome !== null) this.#done();
+    if (!this.active) this.#settle();
     this.changes.notify();
   }
 
   onConnection(state: 'lost' | 'back'): void {
     this.connected = state === 'back';
     this.changes.notify();
+  }
+
+  /** No more answers come from here. */
+  #settle(): void {
+    if (this.coloursFrom === 'first') this.colours.settle();
   }
 
   #done(): void {
@@ -212,6 +219,7 @@ export class Run implements Shown {
   #fail(error: unknown): void {
     if (!this.active) return;
     this.phase = 'failed';
+    this.#settle();
     this.error = error instanceof Error ? error.message : String(error);
     this.close();
     this.changes.notify();

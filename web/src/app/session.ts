@@ -55,13 +55,16 @@ export class Session {
   /** Finds the server, and the runs that the address names. */
   async begin(): Promise<void> {
     await this.#look();
+    await this.list(); // what the address names may have been asked elsewhere
     const unanswered = this.lanes.some((run) => run.id === null && run.active); // what was just asked stays in sight
-    if (!unanswered) this.openNamed();
-    void this.list();
+    if (!unanswered) await this.openNamed();
   }
 
   /** The runs that the address names, if they are others than those shown, or one of these was refused. */
-  openNamed(): void {
+  async openNamed(): Promise<void> {
+    const shown = this.lanes;
+    if (namedRuns(location.hash).ids.some((id) => !this.#isKnown(id))) await this.list();
+    if (this.lanes !== shown) return; // something was asked or opened meanwhile
     const { ids, focus } = namedRuns(location.hash);
     if (ids.length === 0) return;
     const same = ids.length === this.lanes.length && ids.every((id, i) => this.lanes[i]!.id === id);
@@ -85,7 +88,7 @@ export class Session {
 
   ask(lanes: Lane[], context: Context, reference: string | null): void {
     const created = Math.floor(Date.now() / 1000);
-    const colours = new Map(lanes.map(({ question }) => [question, new AnswerColours()]));
+    const colours = new Map(lanes.map(({ question }) => [question, new AnswerColours([], lanes.length === 1)]));
     let waiting = lanes.length;
     const main = mainMethod(lanes);
     const runs: Run[] = lanes.map(({ question, method, body }) => {
@@ -110,28 +113,32 @@ export class Session {
 
   open(ids: string[], focus: string | null = null): void {
     const entry = this.history.find(({ lanes }) => lanes.some(({ id }) => id === ids[0]));
+    const told = [...(entry?.lanes ?? []), ...this.elsewhere];
+    const lanes = ids.map((id) => told.find((lane) => lane.id === id));
     const colours = new Map<string, AnswerColours>();
-    const main = mainMethod(entry?.lanes ?? []);
-    const runs = ids.map((id) => {
+    const main = mainMethod(lanes.filter((lane) => lane !== undefined));
+    const runs = ids.map((id, i) => {
       const known = this.#runs.get(id);
       if (known !== undefined) return known;
-      const lane = entry?.lanes.find((candidate) => candidate.id === id);
-      const question = lane?.question ?? '';
-      if (!colours.has(question)) colours.set(question, new AnswerColours(entry?.colours[question]));
+      const { question = '', method = '' } = lanes[i] ?? {};
+      if (!colours.has(question)) {
+        const beside = lanes.some((lane) => lane?.question === question && lane.method === main);
+        colours.set(question, new AnswerColours(entry?.colours[question], ids.length === 1 || !beside));
+      }
       const run = Run.open(this.api, id, {
         question,
-        method: lane?.method ?? '',
+        method,
         system: entry?.system ?? '',
         turns: entry?.turns ?? [],
-        reference: entry?.reference ?? null,
+        reference: entry === undefined ? this.#exampleAnswer(question) : entry.reference,
         colours: colours.get(question)!,
-        coloursFrom: lane === undefined || lane.method === main ? 'first' : 'last',
+        coloursFrom: method === '' || method === main ? 'first' : 'last',
       });
       run.changes.subscribe(() => this.#noticed(run));
       return run;
     });
-    for (const run of runs) this.#keep(run);
     this.#show(runs, runs.find(({ id }) => id === focus) ?? null);
+    for (const run of runs) this.#keep(run); // only now: what is shown is never given up, however many they are
     this.#name();
   }
 
@@ -174,6 +181,17 @@ export class Session {
     this.changes.notify();
   }
 
+  #isKnown(id: string): boolean {
+    const mine = this.history.some(({ lanes }) => lanes.some((lane) => lane.id === id));
+    return mine || this.#runs.has(id) || this.elsewhere.some((listing) => listing.id === id);
+  }
+
+  /** Where somebody else has asked an example: they see whether it is right, and so does who has their link. */
+  #exampleAnswer(question: string): string | null {
+    const examples = this.models.flatMap((model) => model.examples);
+    return examples.find((example) => example.question === question)?.answer ?? null;
+  }
+
   #name(): void {
     const ids = this.lanes.map(({ id }) => id).filter((id) => id !== null);
     if (ids.length === 0) return;
@@ -198,11 +216,15 @@ export class Session {
     for (const run of this.lanes) if (!shown.includes(run)) run.hide();
     this.lanes = lanes;
     this.focus = lanes.length > 1 ? focus : null;
+    focus?.colours.settle(); // alone it waits for nobody
     for (const run of shown) run.show();
     this.changes.notify();
   }
 
   #noticed(run: Run): void {
+    if (!run.active && run.coloursFrom === 'first') {
+      for (const other of this.lanes) if (other !== run && other.colours === run.colours) other.changes.notify();
+    }
     if (!run.connected && run.active && this.server === 'there') this.#setServer('gone');
     if (run.connected && run.tree.lastEventId >= 0 && run.active && this.server === 'gone') this.#setServer('there');
     const entry = this.history.find(({ lanes }) => lanes.some(({ id }) => id === run.id));

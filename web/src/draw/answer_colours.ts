@@ -38,14 +38,22 @@ export const kWrongSign = '✗';
 
 /**
  * Gives answers their colours in the order in which they are first seen, and never takes one back. What stands beside a
- * tree for comparison takes its colours from the other end: the tree keeps those that it has alone.
+ * tree for comparison takes its colours from the other end, and only once the tree is done: the tree keeps those that it
+ * has alone, whoever of the two is faster.
  */
 export class AnswerColours {
   readonly #seen: (string | null)[];
+  #settled: boolean;
 
-  /** `seen`: what `slots` gave before. */
-  constructor(seen: (string | null)[] = []) {
+  /** `seen`: what `slots` gave before. `settled`: false while a tree grows that others stand beside. */
+  constructor(seen: (string | null)[] = [], settled = true) {
     this.#seen = kAnswerColours.map((_, i) => seen[i] ?? null);
+    this.#settled = settled;
+  }
+
+  /** The tree has all its answers: what stands beside it may have the rest. */
+  settle(): void {
+    this.#settled = true;
   }
 
   /** The answers that have colours, in the order of the colours. */
@@ -57,6 +65,7 @@ export class AnswerColours {
     if (answer === null || answer === '') return kOtherAnswer;
     const known = this.#seen.indexOf(answer);
     if (known >= 0) return kAnswerColours[known]!;
+    if (from === 'last' && !this.#settled) return kOtherAnswer;
     const free = from === 'first' ? this.#seen.indexOf(null) : this.#seen.lastIndexOf(null);
     if (free < 0) return kOtherAnswer;
     this.#seen[free] = answer;

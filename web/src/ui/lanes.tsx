@@ -13,14 +13,14 @@ interface Props {
 
 /** Several runs side by side: one question to several methods, several questions, or both. */
 export function Lanes({ runs, onOpen }: Props) {
-  const questions = [...new Set(runs.map(({ facts }) => facts.question))];
+  const questions = [...new Set(runs.map(({ facts }) => facts.question))]; // long ones may be cut until events come
   return (
     <div class="lanes-page">
       {questions.map((question) => {
         const lanes = runs.filter(({ facts }) => facts.question === question);
         return (
           <section key={question} class="lane-group" aria-label={question}>
-            <h2 class="question whole">{question || lanes[0]!.question}</h2>
+            <LaneQuestion run={lanes[0]!} />
             <div class="lanes">
               {lanes.map((run) => (
                 <LaneCard key={run.serial} run={run} onOpen={() => onOpen(run)} />
@@ -31,6 +31,11 @@ export function Lanes({ runs, onOpen }: Props) {
       })}
     </div>
   );
+}
+
+function LaneQuestion({ run }: { run: Run }) {
+  useChanges(run.changes, 120);
+  return <h2 class="question whole">{run.question}</h2>;
 }
 
 function LaneCard({ run, onOpen }: { run: Run; onOpen(): void }) {
