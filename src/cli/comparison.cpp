@@ -126,18 +126,27 @@ std::string sentence(const Comparison& comparison, const std::vector<Group>& gro
   return out;
 }
 
-void add_trees(std::string& out, const Comparison& comparison, const Terminal& terminal, int width) {
-  for (const ComparedRun& run : comparison.runs) {
-    Outline outline = outline_of(run.document.tree, run.document.outcome.finished);
-    if (run.document.outcome.winner) outline.best = run.document.outcome.best_leaf;
-    const Skeleton skeleton =
-        draw_skeleton(outline, width - 1, kMaxTreeRows, glyphs(terminal.unicode), colours_of(comparison));
-    out += "\n" + styled(run.label, Style::kBold, terminal.colour) + "\n";
-    for (const StyledLine& line : skeleton.lines) out += line.render(terminal.colour, width) + "\n";
-    if (skeleton.hidden > 0) {
-      out +=
-          styled(fmt::format("and {}", counted(skeleton.hidden, "more branch")), Style::kDim, terminal.colour) + "\n";
-    }
+std::string right_answer(const Comparison& comparison) {
+  return fmt::format("The right answer is {}.\n", one_line(comparison.expected));
+}
+
+void add_question(std::string& out, const Comparison& comparison, const Terminal& terminal, int width) {
+  for (const std::string& line : wrap(printable(comparison.question), width)) {
+    out += styled(line, Style::kBold, terminal.colour) + "\n";
+  }
+}
+
+void add_tree(std::string& out, const Comparison& comparison, const ComparedRun& run, const Terminal& terminal,
+              int width) {
+  Outline outline = outline_of(run.document.tree, run.document.outcome.finished);
+  if (run.document.outcome.winner) outline.best = run.document.outcome.best_leaf;
+  const Skeleton skeleton =
+      draw_skeleton(outline, width - 1, kMaxTreeRows, glyphs(terminal.unicode), colours_of(comparison));
+  out += "\n" + styled(run.label, Style::kBold, terminal.colour) + "\n";
+  for (const StyledLine& line : skeleton.lines) out += line.render(terminal.colour, width) + "\n";
+  if (skeleton.hidden > 0) {
+    const char* noun = skeleton.hidden == 1 ? "branch" : "branches";
+    out += styled(fmt::format("and {} more {}", skeleton.hidden, noun), Style::kDim, terminal.colour) + "\n";
   }
 }
 
@@ -229,10 +238,8 @@ std::string comparison_table(const Comparison& comparison, const Terminal& termi
 std::string comparison_text(const Comparison& comparison, const Terminal& terminal) {
   const int width = width_of(terminal);
   std::string out;
-  for (const std::string& line : wrap(printable(comparison.question), width)) {
-    out += styled(line, Style::kBold, terminal.colour) + "\n";
-  }
-  if (!comparison.expected.empty()) out += fmt::format("The right answer is {}.\n", one_line(comparison.expected));
+  add_question(out, comparison, terminal, width);
+  if (!comparison.expected.empty()) out += right_answer(comparison);
   const SamplingOptions& sampling = comparison.runs.front().document.options.sampling;
   out += styled(fmt::format("{}, temperature {}, {}", one_line(comparison.model), sampling.temperature,
                             comparison.several_seeds()
@@ -241,8 +248,19 @@ std::string comparison_text(const Comparison& comparison, const Terminal& termin
                 Style::kDim, terminal.colour) +
          "\n\n";
   out += comparison_table(comparison, terminal);
-  if (!comparison.several_seeds()) add_trees(out, comparison, terminal, width);
+  if (comparison.several_seeds()) return out;
+  for (const ComparedRun& run : comparison.runs) add_tree(out, comparison, run, terminal, width);
   return out;
+}
+
+std::string example_text(const Comparison& comparison, const Terminal& terminal, bool trees) {
+  const int width = width_of(terminal);
+  std::string out;
+  add_question(out, comparison, terminal, width);
+  for (const ComparedRun& run : comparison.runs) {
+    if (trees && run.document.tree.segments().size() > 1) add_tree(out, comparison, run, terminal, width);
+  }
+  return out + "\n" + right_answer(comparison) + "\n" + comparison_table(comparison, terminal);
 }
 
 }  // namespace dts::cli

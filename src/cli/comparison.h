@@ -49,6 +49,10 @@ std::string comparison_table(const Comparison& comparison, const Terminal& termi
 // With the question above and, of one seed, the trees below.
 std::string comparison_text(const Comparison& comparison, const Terminal& terminal);
 
+// The other way round, for whoever looks at the end of a terminal: the question, with `trees` those that branch, and
+// the table.
+std::string example_text(const Comparison& comparison, const Terminal& terminal, bool trees);
+
 // For programs: every run with its answer, votes and account.
 nlohmann::json comparison_json(const Comparison& comparison);
 // As a report: the table, and the traces and trees of the first seed side by side.

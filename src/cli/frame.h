@@ -18,7 +18,7 @@ namespace dts::cli {
 struct FrameTitle {
   std::string model;
   std::string method;
-  std::string settings;  // "K 3 · cap 48 · votes 8 · seed 0"
+  std::string settings;  // "splits 3 ways · up to 48 branches · 8 votes"
   std::string sampling;  // "temp 0.6 · top-p 0.95"
   std::string question;
   int max_live = 1;

@@ -9,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "cli/arguments.h"
@@ -39,6 +40,7 @@
 #include "text/display.h"
 #include "text/glyphs.h"
 #include "text/numbers.h"
+#include "text/style.h"
 
 namespace dts::cli {
 namespace {
@@ -182,7 +184,7 @@ ComparedRun decode_beside(const RunFlags& flags, Engine& engine, const Model& mo
           decode(engine, model.vocabulary(), prompt, other, text, flags.decoding.max_seconds, *view)};
 }
 
-// `beside`: runs of an example's question, to be told apart from the report's own below it; empty: none.
+// `beside`: of an example, the runs of both methods; these are what one came to see. Empty: none.
 int print_result(const RunFlags& flags, const Comparison& beside, const TreeDocument& document) {
   const Outcome& outcome = document.outcome;
   // The tree first, for a reader that goes away; but an answer is not lost to a tree that cannot be kept.
@@ -200,11 +202,15 @@ int print_result(const RunFlags& flags, const Comparison& beside, const TreeDocu
     if (outcome.winner) write_stdout(bare_answer(document) + "\n");
   } else {
     const Terminal terminal = detect_terminal(STDOUT_FILENO, flags.no_colour);
-    std::string report = report_text(document, terminal);
+    std::string report;
+    if (beside.runs.empty() || flags.verbose) report = report_text(document, terminal);
     if (!beside.runs.empty()) {
-      report = one_line(beside.question) + "\n\n" + report + "\n" +
-               fmt::format("The right answer is {}.\n\n", one_line(beside.expected)) +
-               comparison_table(beside, terminal);
+      if (!report.empty()) report += "\n";
+      report += example_text(beside, terminal, !flags.verbose);
+      if (!flags.verbose) {
+        constexpr std::string_view kMore = "-v adds what it wrote and what it cost; dts serve shows it in a browser";
+        report += "\n" + styled(kMore, Style::kDim, terminal.colour) + "\n";
+      }
     }
     write_stdout(report);
   }
@@ -313,7 +319,8 @@ void add_run_command(CLI::App& app, int& exit_code) {
               if (text.empty()) throw usage_error("--save-tree is '': it must be a file");
               flags->save_tree = text;
             });
-  command->add_flag("-v,--verbose", flags->verbose, "also the model's facts and the memory plan");
+  command->add_flag("-v,--verbose", flags->verbose,
+                    "also the model's facts and the memory plan; of an example, the whole report");
   command->add_flag("-q,--quiet", flags->quiet, "the answer alone: what is in its \\boxed{}, where there is one");
   command->add_flag("--no-color", flags->no_colour, "no colours (as the environment's NO_COLOR)");
   command->callback([flags, &exit_code] { exit_code = run(*flags); });

@@ -154,13 +154,14 @@ std::string describe_settings(const SearchOptions& options, const Glyphs& glyphs
     out += part;
   };
   if (rule.enabled) {
-    add(fmt::format("K {}", rule.k));
-    add(fmt::format("cap {}{}", rule.max_branches, rule.freeze == Freeze::kPermanent ? " (permanent)" : ""));
+    add(fmt::format("splits {} ways", rule.k));
+    add(fmt::format("up to {} branches{}", rule.max_branches,
+                    rule.freeze == Freeze::kPermanent ? ", then never again" : ""));
   } else if (method.width > 1) {
     add(fmt::format("{} trajectories", method.width));
   }
   if (method.stop.finished != StopRule::kAll && method.stop.finished > 1)
-    add(fmt::format("votes {}", method.stop.finished));
+    add(fmt::format("{} votes", method.stop.finished));
   add(fmt::format("seed {}", options.seed));
   if (rule.enabled) {
     if (rule.criterion == Criterion::kHighEntropy) {

@@ -10,7 +10,7 @@
 
 namespace dts::cli {
 
-// What `--method` and its numbers came to: "K 3 · cap 48 · votes 8 · seed 0 · VE >= 1.5, H <= 2.5"
+// What `--method` and its numbers came to: "splits 3 ways · up to 48 branches · 8 votes · seed 0 · ..."
 std::string describe_settings(const SearchOptions& options, const text::Glyphs& glyphs);
 std::string describe_sampling(const SamplingOptions& sampling, const text::Glyphs& glyphs);
 

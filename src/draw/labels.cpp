@@ -21,8 +21,8 @@ std::string counted(std::size_t n, std::string_view noun) {
 }
 
 std::string criterion_label(const BranchRule& rule) {
-  std::string decision = fmt::format("VE ≥ {}, H ≤ {}", plain(rule.tau_v), plain(rule.tau_h));
-  std::string high_entropy = fmt::format("H ≥ {}", plain(rule.tau_h));
+  std::string decision = fmt::format("varentropy ≥ {}, entropy ≤ {}", plain(rule.tau_v), plain(rule.tau_h));
+  std::string high_entropy = fmt::format("entropy ≥ {}", plain(rule.tau_h));
   switch (rule.criterion) {
     case Criterion::kHighEntropy:
       return high_entropy;
@@ -133,18 +133,16 @@ std::vector<std::string> setting_labels(const TreeDocument& document) {
   std::vector<std::string> labels;
   if (!document.model.empty()) labels.push_back(one_line(document.model));
   labels.push_back(one_line(method.name));
-  if (method.width > 1) labels.push_back(fmt::format("N {}", method.width));
+  if (method.width > 1) labels.push_back(fmt::format("{} trajectories", method.width));
   if (method.branch.enabled) {
-    labels.push_back(fmt::format("K {}", method.branch.k));
-    labels.push_back(fmt::format("cap {}", method.branch.max_branches));
+    labels.push_back(fmt::format("splits {} ways", method.branch.k));
+    labels.push_back(criterion_label(method.branch));
+    labels.push_back(fmt::format("up to {} branches", method.branch.max_branches));
   }
   if (method.stop.finished != StopRule::kAll && method.stop.finished > 1) {
-    labels.push_back(fmt::format("votes {}", method.stop.finished));
+    labels.push_back(fmt::format("{} votes", method.stop.finished));
   }
-  if (method.branch.enabled) {
-    labels.push_back(criterion_label(method.branch));
-  }
-  labels.push_back(fmt::format("T {}", plain(document.options.sampling.temperature)));
+  labels.push_back(fmt::format("temperature {}", plain(document.options.sampling.temperature)));
   labels.push_back(fmt::format("seed {}", document.options.seed));
   return labels;
 }

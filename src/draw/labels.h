@@ -31,7 +31,7 @@ std::string_view state_label(SegmentState state);
 std::string leaf_label(const TreeDocument& document, const Facts& facts, SegmentId leaf);
 
 std::string question_line(const TreeDocument& document);
-// "model · method · K 3 · ...": what it takes to repeat the run.
+// "model", "dts-stable", "splits 3 ways", ...: what it takes to repeat the run.
 std::vector<std::string> setting_labels(const TreeDocument& document);
 // "12 trajectories", "9 finished", ...: how the tree came out.
 std::vector<std::string> size_labels(const TreeDocument& document, const Facts& facts);

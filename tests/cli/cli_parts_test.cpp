@@ -138,7 +138,7 @@ TEST(Votes, HaveTheMarksOfTheTree) {
 TEST(Frame, FitsAnyTerminal) {
   FrameTitle title{"a model with a rather long name",
                    "dts-stable",
-                   "K 3 · cap 48 · votes 8 · seed 0",
+                   "splits 3 ways · up to 48 branches · 8 votes · seed 0",
                    "temp 0.6",
                    std::string(300, 'q'),
                    48,

@@ -140,6 +140,12 @@ TEST_F(Cli, AsksAProblemOfTheBuiltInModel) {
   // One with a trap, and beside it what standard decoding makes of it.
   EXPECT_NE(result.out.find("\nThe right answer is 236.\n"), std::string::npos) << result.out << result.err;
   for (const char* row : {"\nstandard ", "\ndts-stable "}) EXPECT_NE(result.out.find(row), std::string::npos) << row;
+  // That is what one came to see: it is at the end, and nothing long is before it unless it is asked for.
+  EXPECT_LE(std::count(result.out.begin(), result.out.end(), '\n'), 30) << result.out;
+  EXPECT_EQ(result.out.find("\naccount\n"), std::string::npos) << result.out;
+  const std::string all = run({"--example", "2", "-v"}).out;
+  const std::size_t account = all.find("\naccount\n");
+  EXPECT_LT(account, all.find("\nThe right answer is 236.\n")) << all;
   EXPECT_NE(json::parse(run({"--json", "--example"}).out).at("question"),
             json::parse(run({"--json", "--example", "2"}).out).at("question"));
   expect_refused(run({"--example", "0"}), 2, {"--example"});

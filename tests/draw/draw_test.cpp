@@ -79,7 +79,8 @@ std::vector<std::pair<std::string, TreeDocument>> documents() {
 TEST(DrawText, Golden) {
   EXPECT_EQ(draw_text(test::small_tree()),
             R"(What is 12 × 34? Please reason step by step, and put your final answer within \boxed{}.
-synthetic 1.5B q8_0 · dts-stable · K 3 · cap 5 · votes 4 · VE ≥ 1.5, H ≤ 2.5 · T 0.6 · seed 782
+synthetic 1.5B q8_0 · dts-stable · splits 3 ways · varentropy ≥ 1.5, entropy ≤ 2.5 · up to 5 branches
+4 votes · temperature 0.6 · seed 782
 8 trajectories · 4 finished · 2 exhausted · 2 cut · 4 decisions
 85 unique of 204 tokens (2.40× shared)
 
@@ -109,8 +110,9 @@ votes   ▲ 408  ██ 2
 TEST(DrawText, GoldenInAscii) {
   EXPECT_EQ(draw_text(test::small_tree(), {.width = 80, .unicode = false}),
             R"(What is 12 x 34? Please reason step by step, and put your final answer within \~
-synthetic 1.5B q8_0 | dts-stable | K 3 | cap 5 | votes 4 | VE >= 1.5, H <= 2.5
-T 0.6 | seed 782
+synthetic 1.5B q8_0 | dts-stable | splits 3 ways
+varentropy >= 1.5, entropy <= 2.5 | up to 5 branches | 4 votes | temperature 0.6
+seed 782
 8 trajectories | 4 finished | 2 exhausted | 2 cut | 4 decisions
 85 unique of 204 tokens (2.40x shared)
 
