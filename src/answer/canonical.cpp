@@ -20,8 +20,8 @@ struct ListItem {
 };
 
 bool before(const ListItem& a, const ListItem& b) {
-  if (a.number && b.number && a.number->approximate != b.number->approximate) {
-    return a.number->approximate < b.number->approximate;
+  if (a.number && b.number && a.number->approximate() != b.number->approximate()) {
+    return a.number->approximate() < b.number->approximate();
   }
   if (a.number.has_value() != b.number.has_value()) return a.number.has_value();
   return a.text < b.text;

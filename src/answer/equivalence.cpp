@@ -5,11 +5,16 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
 #include "answer/expression.h"
+#include "answer/phrases.h"
+#include "answer/reading.h"
 #include "answer/structure.h"
+#include "answer/units.h"
+#include "answer/value_arithmetic.h"
 #include "dts/answer.h"
 #include "text/ascii.h"
 
@@ -20,7 +25,104 @@ using namespace text;
 
 constexpr std::size_t kMaxBytes = 4096;  // longer answers are equal as texts or not at all
 constexpr int kMaxDepth = 8;             // of parts in parts
-constexpr std::uint32_t kPoints = 3;     // at which functions must agree
+
+bool is_constant(std::string_view text) {
+  const std::optional<Value> value = evaluate(text);
+  return value && value->constant;
+}
+
+// Letters, with indices, added or multiplied or in brackets: x, m+n, f(x), (x, y), x_1. A number is in it only where
+// something is counted or a function taken there: a_5, f(2).
+bool is_symbols(std::string_view text) {
+  bool any = false;
+  int depth = 0;
+  int function_depth = -1;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (is_letter(c)) {
+      any = true;
+    } else if (c == '_') {
+      const bool in_brackets = text.substr(i + 1, 1) == "(";
+      while (i + 1 < text.size() && (is_digit(text[i + 1]) || (in_brackets && text[i] != ')'))) ++i;
+    } else if (c == '(') {
+      const bool called = i > 0 && (is_letter(text[i - 1]) || text[i - 1] == '\'') &&
+                          (i == 1 || !(is_letter(text[i - 2]) || is_digit(text[i - 2])));
+      if (called && function_depth < 0) function_depth = depth;
+      ++depth;
+    } else if (c == ')') {
+      if (--depth <= function_depth) function_depth = -1;
+    } else if (is_digit(c) || c == '.') {
+      if (function_depth < 0) return false;
+    } else if (std::string_view("+-*/, \\'|").find(c) == std::string_view::npos) {
+      return false;
+    }
+  }
+  return any;
+}
+
+// 5 of x=5, m+n=5, f(2)=5 and 5=x: of an equation that gives something a value. x^2+y^2=1 does not say 1.
+std::optional<std::string_view> stated_value(const Relation& relation) {
+  if (relation.sign != "=") return std::nullopt;
+  if (is_symbols(relation.left)) return relation.right;
+  return is_symbols(relation.right) ? std::optional(relation.left) : std::nullopt;
+}
+
+std::string_view mirrored(std::string_view sign) {
+  if (sign == "<") return ">";
+  if (sign == ">") return "<";
+  if (sign == "<=") return ">=";
+  if (sign == ">=") return "<=";
+  return sign;
+}
+
+// The a and b of "all reals but a and b", however it is said; none when it says anything else.
+std::vector<std::string> excluded_points(std::string_view text) {
+  if (const std::optional<Relation> relation = split_relation(text); relation && relation->sign == "!=") {
+    const bool variable = relation->left.size() == 1 && is_letter(relation->left.front());
+    return variable ? std::vector<std::string>{std::string(relation->right)} : std::vector<std::string>{};
+  }
+  std::optional<std::string_view> rest;
+  for (const std::string_view begin :
+       {"all real numbers except ", "all reals except ", "\\R except ", "all real numbers x except ", "\\R \\setminus ",
+        "\\R \\setminus", "\\R\\setminus", "\\R-", "\\R -", "all real numbers but ",
+        "all real numbers not equal to "}) {
+    if (!text.starts_with(begin)) continue;
+    rest = trim(text.substr(begin.size()));
+    break;
+  }
+  if (!rest) return {};
+  std::vector<std::string> points;
+  const std::optional<Parts> parts = split_parts(*rest);
+  const bool list = parts && (parts->is_bare() || parts->is_set());
+  for (std::string_view item : list ? parts->items : std::vector<std::string_view>{*rest}) {
+    const std::optional<Relation> relation = split_relation(item);
+    if (relation) item = stated_value(*relation).value_or(item);
+    points.emplace_back(item);
+  }
+  return points;
+}
+
+// (-infinity, a)\cup(a, b)\cup(b, infinity); none when the points have no order.
+std::vector<Span> spans_without(std::vector<std::string> points) {
+  const auto place = [](const std::string& point) {
+    const std::optional<Value> value = evaluate(point);
+    return value && value->constant && value->number && !value->is_infinite() ? std::optional(value->approximate())
+                                                                              : std::nullopt;
+  };
+  for (const std::string& point : points) {
+    if (!place(point)) return {};
+  }
+  std::sort(points.begin(), points.end(),
+            [&](const std::string& a, const std::string& b) { return place(a) < place(b); });
+  std::vector<Span> out;
+  std::string low = "-infinity";
+  for (const std::string& point : points) {
+    out.push_back({'(', low, point, ')'});
+    low = point;
+  }
+  out.push_back({'(', low, "infinity", ')'});
+  return out;
+}
 
 class Comparison {
  public:
@@ -32,7 +134,8 @@ class Comparison {
     if (a == b) return true;
     if (a.empty() || b.empty() || depth >= kMaxDepth) return false;
     return same_alternatives(a, b, depth) || same_parts(a, b, depth) || same_union(a, b, depth) ||
-           same_spans(a, b, depth) || same_relation(a, b, depth) || same_function(a, b);
+           same_spans(a, b, depth) || same_relation(a, b, depth) || same_ratio(a, b) || same_residue_class(a, b) ||
+           same_as_function(a, b);
   }
 
  private:
@@ -83,9 +186,7 @@ class Comparison {
   }
 
   bool same_alternatives(std::string_view a, std::string_view b, int depth) {
-    const std::vector<std::string> of_a = alternatives(a);
-    const std::vector<std::string> of_b = alternatives(b);
-    if (of_a.empty() && of_b.empty()) return false;
+    if (alternatives(a).empty() && alternatives(b).empty()) return false;
     const std::vector<std::string> items_a = signed_items(a);
     const std::vector<std::string> items_b = signed_items(b);
     return same_unordered({items_a.begin(), items_a.end()}, {items_b.begin(), items_b.end()}, depth);
@@ -104,6 +205,50 @@ class Comparison {
     return out;
   }
 
+  // The entries of a matrix of one row or one column; none when it is anything else.
+  static std::vector<std::string_view> vector_entries(const Parts& matrix) {
+    if (matrix.open != '[' || matrix.close != ']') return {};
+    std::vector<std::string_view> entries;
+    for (const std::string_view row : matrix.items) {
+      const std::optional<Parts> of_row = split_parts(row);
+      if (!of_row || of_row->open != '[' || of_row->close != ']') return {};
+      if (matrix.items.size() == 1) return of_row->items;
+      if (of_row->items.size() != 1) return {};
+      entries.push_back(of_row->items.front());
+    }
+    return entries;
+  }
+
+  static bool is_tuple(const Parts& parts) { return parts.open == '(' && parts.close == ')' && parts.items.size() > 1; }
+
+  // x=1, y=2: what each of several letters is, sorted by them. None when it is anything else.
+  static std::vector<std::pair<std::string_view, std::string_view>> assignments(const Parts& parts) {
+    std::vector<std::pair<std::string_view, std::string_view>> out;
+    if (!parts.is_bare()) return {};
+    for (const std::string_view item : parts.items) {
+      const std::optional<Relation> relation = split_relation(item);
+      if (!relation || relation->sign != "=" || !is_symbols(relation->left)) return {};
+      out.emplace_back(relation->left, relation->right);
+    }
+    std::sort(out.begin(), out.end());
+    const auto twice =
+        std::adjacent_find(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.first == b.first; });
+    if (twice != out.end()) return {};
+    return out;
+  }
+
+  // What the tuple has where its letters are named in order.
+  bool same_assignments(const Parts& named, const Parts& other, int depth) {
+    const auto of_named = assignments(named);
+    if (of_named.empty()) return false;
+    const std::vector<std::string_view> entries = is_tuple(other) ? other.items : vector_entries(other);
+    if (entries.empty()) return false;
+    std::vector<std::string_view> values;
+    values.reserve(of_named.size());
+    for (const auto& [name, value] : of_named) values.push_back(value);
+    return same_ordered(values, entries, depth);
+  }
+
   // Tuples, intervals and lists of words in order; sets and bare lists of numbers in any.
   bool same_parts(std::string_view a, std::string_view b, int depth) {
     const std::optional<Parts> of_a = split_parts(a);
@@ -115,18 +260,47 @@ class Comparison {
     if (of_b && of_b->is_set() && (of_a ? of_a->is_bare() : !b.empty())) {
       return same_unordered(of_b->items, of_a ? of_a->items : std::vector<std::string_view>{a}, depth);
     }
-    if (!of_a || !of_b || of_a->open != of_b->open || of_a->close != of_b->close) return false;
+    if (!of_a || !of_b) return same_wrapped(of_a, b, depth) || same_wrapped(of_b, a, depth);
+    if (same_assignments(*of_a, *of_b, depth) || same_assignments(*of_b, *of_a, depth)) return true;
+    if (is_tuple(*of_a) && !is_tuple(*of_b)) return same_vector(*of_b, *of_a, depth);
+    if (is_tuple(*of_b) && !is_tuple(*of_a)) return same_vector(*of_a, *of_b, depth);
+    if (of_a->open != of_b->open || of_a->close != of_b->close) return false;
+    // Of inequalities it matters whether all of them hold or any.
+    const auto joined = [](std::string_view text) {
+      return text.find_first_of("<>") != std::string_view::npos && text.find(" and ") != std::string_view::npos;
+    };
+    if (of_a->is_bare() && joined(a) != joined(b)) return false;
     if (same_ordered(of_a->items, of_b->items, depth)) return true;
+    if (of_a->items.size() != of_b->items.size()) {
+      return same_wrapped(of_a, b, depth) || same_wrapped(of_b, a, depth);
+    }
     if (of_a->is_set()) return same_unordered(of_a->items, of_b->items, depth);
-    return of_a->is_bare() && all_numbers(*of_a) && all_numbers(*of_b) &&
-           same_unordered(of_a->items, of_b->items, depth);
+    return of_a->is_bare() && unordered(*of_a) && unordered(*of_b) && same_unordered(of_a->items, of_b->items, depth);
   }
 
-  bool all_numbers(const Parts& parts) {
+  bool same_vector(const Parts& matrix, const Parts& tuple, int depth) {
+    const std::vector<std::string_view> entries = vector_entries(matrix);
+    return !entries.empty() && same_ordered(entries, tuple.items, depth);
+  }
+
+  // [[[1, 2], [3, 4]]]: brackets drawn around a table that has its own.
+  bool same_wrapped(const std::optional<Parts>& outer, std::string_view other, int depth) {
+    if (!outer || outer->open != '[' || outer->close != ']' || outer->items.size() != 1) return false;
+    return outer->items.front().starts_with("[[") && same(outer->items.front(), other, depth + 1);
+  }
+
+  // Numbers, points, and what several letters are.
+  bool unordered(const Parts& parts) {
+    if (!assignments(parts).empty()) return true;
     return std::all_of(parts.items.begin(), parts.items.end(), [&](std::string_view item) {
+      if (!charge(item.size())) return false;
+      const std::optional<Parts> point = split_parts(item);
+      if (point && !point->is_bare()) {
+        return std::all_of(point->items.begin(), point->items.end(),
+                           [](std::string_view one) { return is_constant(one); });
+      }
       const std::optional<Relation> relation = split_relation(item);
-      const std::optional<Value> value = evaluate(relation ? stated_value(*relation).value_or(item) : item);
-      return charge(item.size()) && value && value->constant;
+      return is_constant(relation ? stated_value(*relation).value_or(item) : item);
     });
   }
 
@@ -139,12 +313,13 @@ class Comparison {
   // x<=5 as (-infinity, 5], -1<x<2 as (-1, 2), x<1 or x>3 as (-infinity, 1)\cup(3, infinity); -3>=x with x<=-3.
   bool same_spans(std::string_view a, std::string_view b, int depth) {
     const std::vector<Span> of_a = spans(a);
-    std::vector<Span> of_b = spans(b);
+    std::vector<Span> of_b = of_a.empty() ? std::vector<Span>{} : spans(b);
     if (of_a.empty() || of_a.size() != of_b.size()) return false;
     for (const Span& span : of_a) {
       const auto partner = std::find_if(of_b.begin(), of_b.end(), [&](const Span& other) {
-        return span.open == other.open && span.close == other.close && same(span.low, other.low, depth + 1) &&
-               same(span.high, other.high, depth + 1);
+        const bool named_otherwise = span.variable != '\0' && other.variable != '\0' && span.variable != other.variable;
+        return !named_otherwise && span.open == other.open && span.close == other.close &&
+               same(span.low, other.low, depth + 1) && same(span.high, other.high, depth + 1);
       });
       if (partner == of_b.end()) return false;
       of_b.erase(partner);
@@ -154,10 +329,16 @@ class Comparison {
 
   // Of intervals in brackets and of inequalities, in a union or with "or" between them; none when it is anything else.
   static std::vector<Span> spans(std::string_view text) {
+    if (text == "\\R") return {Span{'(', "-infinity", "infinity", ')'}};
+    if (std::vector<std::string> points = excluded_points(text); !points.empty()) {
+      return spans_without(std::move(points));
+    }
+    if (std::optional<Span> both = intersection(text)) return {*both};
     std::vector<std::string_view> items = split_union(text);
     if (items.size() == 1) {
       const std::optional<Parts> parts = split_parts(text);
       const bool inequalities = parts && parts->is_bare() && text.find_first_of("<>") != std::string_view::npos;
+      if (inequalities && text.find(" and ") != std::string_view::npos) return {};
       if (inequalities) items = parts->items;
     }
     std::vector<Span> out;
@@ -165,11 +346,26 @@ class Comparison {
       const std::optional<Parts> parts = split_parts(item);
       const bool interval = parts && !parts->is_bare() && !parts->is_set() && parts->items.size() == 2;
       const std::optional<Span> span =
-          interval ? Span{parts->open, parts->items[0], parts->items[1], parts->close} : span_of_inequality(item);
+          interval ? Span{parts->open, std::string(parts->items[0]), std::string(parts->items[1]), parts->close, '\0'}
+                   : span_of_inequality(item);
       if (!span) return {};
       out.push_back(*span);
     }
     return out;
+  }
+
+  // x>1 and x<3 are 1<x<3.
+  static std::optional<Span> intersection(std::string_view text) {
+    const std::size_t at = text.find(" and ");
+    if (at == std::string_view::npos || text.find(" and ", at + 1) != std::string_view::npos) return std::nullopt;
+    std::optional<Span> a = span_of_inequality(text.substr(0, at));
+    std::optional<Span> b = span_of_inequality(text.substr(at + 5));
+    if (!a || !b || a->variable != b->variable) return std::nullopt;
+    if (a->low == "-infinity") std::swap(a, b);
+    if (a->low == "-infinity" || a->high != "infinity" || b->low != "-infinity" || b->high == "infinity") {
+      return std::nullopt;
+    }
+    return Span{a->open, a->low, b->high, b->close, a->variable};
   }
 
   // y=2x as y=2x or 2x=y, x>5 as 5<x; and what an equation says where the other side only says the value.
@@ -194,108 +390,101 @@ class Comparison {
   bool same_solutions(const Relation& a, const Relation& b) {
     const bool equations = (a.sign == "=" || a.sign == "!=") && a.sign == b.sign;
     if (!equations && a.sign != b.sign && a.sign != mirrored(b.sign)) return false;
-    std::optional<double> factor;
+    Maybe first_a;
+    Maybe first_b;
     int compared = 0;
-    for (std::uint32_t point = 0; point < kPoints + 1; ++point) {
+    for (std::uint32_t point = 0; point < kRealPoints; ++point) {
       if (!charge(a.left.size() + a.right.size() + b.left.size() + b.right.size())) return false;
-      const std::optional<double> of_a = difference(a, point);
-      const std::optional<double> of_b = difference(b, point);
-      if (of_a.has_value() != of_b.has_value()) return false;
-      if (!of_a) continue;
-      if (*of_a == 0 || *of_b == 0) return false;
-      const double here = *of_a / *of_b;
-      if (factor && std::abs(here - *factor) > 1e-7 * std::abs(*factor)) return false;
-      factor = here;
+      const Maybe of_a = difference(a, point);
+      const Maybe of_b = of_a ? difference(b, point) : std::nullopt;
+      if (!of_a || !of_b) continue;
+      if (!first_a) {
+        first_a = of_a;
+        first_b = of_b;
+        continue;
+      }
+      const Maybe across = multiply(of_a, first_b);
+      const Maybe back = multiply(of_b, first_a);
+      if (!across || !back || !same_value(*across, *back)) return false;
       ++compared;
     }
-    return compared > 1 && (equations || (*factor > 0) == (a.sign == b.sign));
+    if (compared < 2) return false;
+    if (equations) return true;
+    if (!first_a->number || !first_b->number) return false;
+    const bool same_sign = (first_a->approximate() > 0) == (first_b->approximate() > 0);
+    return same_sign == (a.sign == b.sign);
   }
 
   // Of the sides; nothing when they have no variables, where any two equations would differ by a factor only.
-  static std::optional<double> difference(const Relation& relation, std::uint32_t point) {
-    const std::optional<Value> left = evaluate(relation.left, point);
-    const std::optional<Value> right = evaluate(relation.right, point);
+  static Maybe difference(const Relation& relation, std::uint32_t point) {
+    const Maybe left = evaluate(relation.left, point);
+    const Maybe right = left ? evaluate(relation.right, point) : std::nullopt;
     if (!left || !right || (left->constant && right->constant)) return std::nullopt;
-    const double less = left->approximate - right->approximate;
-    return std::isfinite(less) ? std::optional(less) : std::nullopt;
+    return add(left, negate(right));
   }
 
-  // 5 of x=5, m+n=5, f(x)=5 and 5=x: of an equation that gives something a value. x^2+y^2=1 does not say 1.
-  static std::optional<std::string_view> stated_value(const Relation& relation) {
-    if (relation.sign != "=") return std::nullopt;
-    if (is_symbols(relation.left)) return relation.right;
-    return is_symbols(relation.right) ? std::optional(relation.left) : std::nullopt;
-  }
-
-  // Letters, with indices, added or multiplied or in brackets: x, m+n, f(x), (x, y), x_1; no number is in it.
-  static bool is_symbols(std::string_view text) {
-    bool any = false;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-      if (is_letter(text[i])) {
-        any = true;
-      } else if (text[i] == '_') {
-        const bool in_brackets = text.substr(i + 1, 1) == "(";
-        while (i + 1 < text.size() && (is_digit(text[i + 1]) || (in_brackets && text[i] != ')'))) ++i;
-      } else if (std::string_view("+-*/(), \\'").find(text[i]) == std::string_view::npos) {
-        return false;
-      }
+  // 6:8 as 3:4, and as 3/4. What may be a time of day is none.
+  static std::vector<Rational> ratio(std::string_view text) {
+    const std::vector<std::string_view> items = split_ratio(text);
+    std::vector<Rational> out;
+    if (items.size() < 2) return out;
+    for (const std::string_view item : items) {
+      const std::optional<Value> value = evaluate(item);
+      if (!value || !value->exact || !value->constant || value->exact->numerator() == 0) return {};
+      out.push_back(*value->exact);
     }
-    return any;
+    const auto is_sixtieth = [](std::string_view item) { return item.size() == 2 && item[0] >= '0' && item[0] <= '5'; };
+    const bool clock = items.size() == 2 && items[0].size() <= 2 && is_digit(items[0][0]) && is_sixtieth(items[1]);
+    return clock ? std::vector<Rational>{} : out;
   }
 
-  static std::string_view mirrored(std::string_view sign) {
-    if (sign == "<") return ">";
-    if (sign == ">") return "<";
-    if (sign == "<=") return ">=";
-    if (sign == ">=") return "<=";
-    return sign;
+  static bool same_ratio(std::string_view a, std::string_view b) {
+    std::vector<Rational> of_a = ratio(a);
+    std::vector<Rational> of_b = ratio(b);
+    const auto fraction = [](std::string_view text, std::vector<Rational>& out) {
+      const std::optional<Value> value = evaluate(text);
+      if (value && value->exact && value->constant) out = {*value->exact, *Rational::make(1)};
+    };
+    if (of_a.empty() && of_b.size() == 2) fraction(a, of_a);
+    if (of_b.empty() && of_a.size() == 2) fraction(b, of_b);
+    if (of_a.empty() || of_a.size() != of_b.size()) return false;
+    for (std::size_t i = 1; i < of_a.size(); ++i) {
+      const auto across = of_a[i] * of_b[0];
+      const auto back = of_b[i] * of_a[0];
+      if (!across || !back || *across != *back) return false;
+    }
+    return true;
+  }
+
+  // 10 mod 7 as 3 mod 7.
+  static bool same_residue_class(std::string_view a, std::string_view b) {
+    constexpr std::string_view kMod = " mod ";
+    const auto parts = [&](std::string_view text) -> std::optional<std::pair<Rational, Rational>> {
+      const std::size_t at = text.find(kMod);
+      if (at == std::string_view::npos) return std::nullopt;
+      const std::optional<Value> rest = evaluate(text.substr(0, at));
+      const std::optional<Value> modulus = evaluate(text.substr(at + kMod.size()));
+      if (!rest || !modulus || !rest->exact || !modulus->exact || !rest->constant || !modulus->constant) {
+        return std::nullopt;
+      }
+      return std::pair{*rest->exact, *modulus->exact};
+    };
+    const auto of_a = parts(a);
+    const auto of_b = of_a ? parts(b) : std::nullopt;
+    if (!of_b || of_a->second != of_b->second || of_a->second.numerator() == 0) return false;
+    const auto difference = of_a->first - of_b->first;
+    const auto turns = difference ? *difference / of_a->second : std::nullopt;
+    return turns && turns->is_whole();
   }
 
   // The same number, or the same function of the same letters as far as a few points can tell.
-  bool same_function(std::string_view a, std::string_view b) {
+  bool same_as_function(std::string_view a, std::string_view b) {
     if (is_word(a) && is_word(b) && !is_digit(a.front()) && !is_digit(b.front())) return false;  // "no" is not "on"
-    bool compared = false;
-    for (std::uint32_t point = 0; point < kPoints; ++point) {
-      if (!charge(a.size() + b.size())) return false;
-      const std::optional<Value> of_a = evaluate(a, point);
-      const std::optional<Value> of_b = evaluate(b, point);
-      if (of_a.has_value() != of_b.has_value()) return false;
-      if (!of_a) continue;
-      if (!same_value(*of_a, *of_b)) return false;
-      compared = true;
-    }
-    return compared;
+    return charge(kPoints * (a.size() + b.size()) / 4) && same_function(a, b);
   }
 
   std::size_t& budget_;
 };
-
-}  // namespace
-
-bool is_percentage(std::string_view text) {
-  while (!text.empty() && (is_space(text.back()) || text.back() == '$' || text.back() == '}' || text.back() == '.')) {
-    text.remove_suffix(1);
-  }
-  return text.ends_with('%');
-}
-
-namespace {
-
-// The y of y=2x+3, which normal forms drop; '\0' when it does not begin so, or is a chain of equations.
-char leading_variable(std::string_view answer) {
-  while (!answer.empty() && (is_space(answer.front()) || answer.front() == '$')) answer.remove_prefix(1);
-  if (answer.empty() || !is_letter(answer.front())) return '\0';
-  const std::string_view rest = trim(answer.substr(1));
-  return rest.starts_with('=') && rest.find('=', 1) == std::string_view::npos ? to_lower(answer.front()) : '\0';
-}
-
-// Where one is an equation and the other was y=..., that is an equation, too.
-bool same_equation(std::string_view equation, std::string_view written, std::string_view normal, std::size_t& budget) {
-  const char variable = leading_variable(written);
-  const std::optional<Relation> relation = variable == '\0' ? std::nullopt : split_relation(equation);
-  if (!relation || relation->sign != "=") return false;
-  return Comparison(budget).same(equation, std::string(1, variable) + "=" + std::string(normal));
-}
 
 // "(b) 12" -> "12": an option with its letter; empty when it is not one.
 std::string_view labelled(std::string_view normal) {
@@ -310,41 +499,159 @@ bool same_option(std::string_view option, std::string_view other, std::size_t& b
   return other == option.substr(1, 1) || Comparison(budget).same(value, other);
 }
 
-// 3 mod 5 where the other only says 3: whoever was asked for the remainder has named it.
+// 3 mod 5 where the other only says 3: whoever was asked for the remainder has named it. 8 is no remainder.
 bool same_residue(std::string_view residue, std::string_view other, std::size_t& budget) {
-  const std::size_t mod = residue.find(" mod ");
-  if (mod == std::string_view::npos || other.find(" mod ") != std::string_view::npos) return false;
-  const std::optional<Value> value = evaluate(other);
-  return value && value->constant && Comparison(budget).same(trim(residue.substr(0, mod)), other);
+  constexpr std::string_view kMod = " mod ";
+  const std::size_t mod = residue.find(kMod);
+  if (mod == std::string_view::npos || other.find(kMod) != std::string_view::npos) return false;
+  const std::optional<Value> rest = evaluate(other);
+  const std::optional<Value> modulus = evaluate(residue.substr(mod + kMod.size()));
+  if (!rest || !rest->exact || !rest->constant || rest->exact->is_negative()) return false;
+  if (modulus && modulus->exact && rest->approximate() >= modulus->approximate()) return false;
+  return Comparison(budget).same(residue, std::string(other) + std::string(residue.substr(mod)));
 }
 
 // 50% is 50 to some and 0.5 to others.
 bool same_percentage(std::string_view percentage, std::string_view other) {
   const std::optional<Value> of_percentage = evaluate(percentage);
   const std::optional<Value> of_other = evaluate(other);
-  if (!of_percentage || !of_percentage->exact || !of_other) return false;
-  const std::optional<Rational> scaled = *of_percentage->exact / *Rational::make(100);
-  return scaled && same_value({scaled, scaled->approximate(), true}, *of_other);
+  if (!of_percentage || !of_percentage->exact || !of_percentage->constant || !of_other) return false;
+  const Maybe scaled = divide(of_percentage, value_of(Rational::make(100)));
+  return scaled && same_value(*scaled, *of_other);
+}
+
+// "5 apples", with no LaTeX to tell that the word is a unit.
+void split_label(Reading& reading) {
+  const std::string& core = reading.core;
+  const std::size_t gap = core.find(' ');
+  if (gap == std::string::npos || !reading.unit.empty() || !is_digit(core[gap - (gap > 0 ? 1 : 0)])) return;
+  const std::string_view label = trim(std::string_view(core).substr(gap));
+  if (label.size() < 3 || !std::all_of(label.begin(), label.end(), [](char c) { return is_letter(c) || c == ' '; })) {
+    return;
+  }
+  if (changes_meaning(label) || evaluate(core) || !is_constant(core.substr(0, gap))) return;
+  reading.unit = label;
+  reading.core.resize(gap);
+}
+
+// (x, y)=(1, 2) as x=1, y=2.
+std::string without_tuple_of_names(std::string_view core) {
+  const std::optional<Relation> relation = split_relation(core);
+  if (!relation || relation->sign != "=") return std::string(core);
+  const std::optional<Parts> names = split_parts(relation->left);
+  const std::optional<Parts> values = split_parts(relation->right);
+  const auto is_tuple = [](const std::optional<Parts>& parts) {
+    return parts && parts->open == '(' && parts->close == ')' && parts->items.size() > 1;
+  };
+  if (!is_tuple(names) || !is_tuple(values) || names->items.size() != values->items.size()) return std::string(core);
+  std::string out;
+  for (std::size_t i = 0; i < names->items.size(); ++i) {
+    if (!is_symbols(names->items[i])) return std::string(core);
+    if (i > 0) out += ", ";
+    out += std::string(names->items[i]) + "=" + std::string(values->items[i]);
+  }
+  return out;
+}
+
+// x=3+4=7 says x=7, where what stands between is 7 as well.
+std::string without_steps(std::string_view core) {
+  const std::size_t first = core.find('=');
+  const std::size_t last = core.rfind('=');
+  if (first == last || core.find_first_of("<>!") != std::string_view::npos) return std::string(core);
+  const std::string_view named = trim(core.substr(0, first));
+  const std::string_view value = trim(core.substr(last + 1));
+  if (named.find_first_of("([{,") != std::string_view::npos && !is_symbols(named)) return std::string(core);
+  if (core.find(',') != std::string_view::npos) return std::string(core);
+  constexpr int kMaxSteps = 8;
+  int steps = 0;
+  for (std::size_t at = is_symbols(named) ? first + 1 : 0; at < last; ++steps) {
+    const std::size_t end = core.find('=', at);
+    if (steps >= kMaxSteps || !same_function(trim(core.substr(at, end - at)), value)) return std::string(core);
+    at = end + 1;
+  }
+  return is_symbols(named) ? std::string(named) + "=" + std::string(value) : std::string(value);
+}
+
+// ([[1, 2], [3, 4]]): brackets drawn around a table that has its own.
+std::string without_drawn_brackets(std::string core) {
+  while (core.starts_with("([[") && core.ends_with("]])")) core = core.substr(1, core.size() - 2);
+  return core;
+}
+
+Reading meaning_of(std::string_view answer) {
+  Reading reading = read_answer(answer);
+  if (reading.core.size() > kMaxBytes) return reading;
+  reading.core = without_drawn_brackets(without_tuple_of_names(plain_phrase(reading.core)));
+  if (std::string last = without_steps(reading.core); last != reading.core) {
+    Reading again = read_answer(last);
+    reading.core = std::move(again.core);
+    if (reading.variable.empty()) reading.variable = std::move(again.variable);
+  }
+  split_label(reading);
+  if (!reading.unit.empty() && !is_constant(reading.core)) reading.unit.clear();
+  return reading;
+}
+
+// Nothing where one of them has none.
+std::optional<bool> same_quantity(const Reading& a, const Reading& b) {
+  if (a.unit.empty() || b.unit.empty()) return std::nullopt;
+  const Unit of_a = read_unit(a.unit);
+  const Unit of_b = read_unit(b.unit);
+  if (of_a.dimensions.empty() || of_b.dimensions.empty()) return std::nullopt;
+  if (of_a.dimensions != of_b.dimensions || !of_a.factor || !of_b.factor) return a.unit == b.unit && a.core == b.core;
+  const Maybe value_a = multiply(evaluate(a.core), value_of(of_a.factor));
+  const Maybe value_b = multiply(evaluate(b.core), value_of(of_b.factor));
+  return value_a && value_b && same_value(*value_a, *value_b);
+}
+
+std::string equation(const Reading& reading) { return reading.variable + "=" + reading.core; }
+
+bool same_meaning(const Reading& a, const Reading& b, std::size_t& budget) {
+  if (const std::optional<bool> quantity = same_quantity(a, b)) return *quantity;
+  if (!a.variable.empty() && !b.variable.empty() && a.variable != b.variable) {
+    return Comparison(budget).same(equation(a), equation(b));
+  }
+  // x\in(5, infinity) is not y>5.
+  if (a.variable.empty() != b.variable.empty()) {
+    const Reading& named = a.variable.empty() ? b : a;
+    const std::optional<Span> span = span_of_inequality(a.variable.empty() ? a.core : b.core);
+    if (span && std::string(1, span->variable) != named.variable) return false;
+  }
+  if (a.percent != b.percent && (a.percent ? same_percentage(a.core, b.core) : same_percentage(b.core, a.core))) {
+    return true;
+  }
+  if (a.core == b.core || Comparison(budget).same(a.core, b.core) || same_option(a.core, b.core, budget) ||
+      same_option(b.core, a.core, budget) || same_residue(a.core, b.core, budget) ||
+      same_residue(b.core, a.core, budget)) {
+    return true;
+  }
+  // Where one is an equation and the other was y=..., that is an equation, too.
+  if (a.variable.empty() == b.variable.empty()) return false;
+  const Reading& named = a.variable.empty() ? b : a;
+  const Reading& other = a.variable.empty() ? a : b;
+  const std::optional<Relation> relation = split_relation(other.core);
+  return relation && relation->sign == "=" && Comparison(budget).same(equation(named), other.core);
 }
 
 }  // namespace
 
+std::string written(const Reading& reading) {
+  std::string out = reading.variable.empty() ? reading.core : equation(reading);
+  if (reading.core.empty()) return {};
+  if (reading.percent) out += '%';
+  if (!reading.percent && !reading.unit.empty() && is_constant(reading.core)) out += "\\text{ " + reading.unit + "}";
+  return out;
+}
+
 bool equivalent_within(std::string_view a, std::string_view b, std::size_t& budget) {
-  std::string normal_a = normalise_answer(a);
-  std::string normal_b = normalise_answer(b);
-  if (normal_a == normal_b) return true;
-  if (normal_a.size() > kMaxBytes || normal_b.size() > kMaxBytes) return false;
-  if (is_percentage(a) && !is_percentage(b) && same_percentage(normal_a, normal_b)) return true;
-  if (is_percentage(b) && !is_percentage(a) && same_percentage(normal_b, normal_a)) return true;
+  Reading of_a = meaning_of(a);
+  Reading of_b = meaning_of(b);
+  if (of_a.core.size() > kMaxBytes || of_b.core.size() > kMaxBytes) return of_a.core == of_b.core;
   // In one order whichever was named first: what a budget cuts off must not depend on it.
-  if (normal_b < normal_a) {
-    std::swap(normal_a, normal_b);
-    std::swap(a, b);
-  }
-  return Comparison(budget).same(normal_a, normal_b) || same_option(normal_a, normal_b, budget) ||
-         same_option(normal_b, normal_a, budget) || same_residue(normal_a, normal_b, budget) ||
-         same_residue(normal_b, normal_a, budget) || same_equation(normal_a, b, normal_b, budget) ||
-         same_equation(normal_b, a, normal_a, budget);
+  const auto key = [](const Reading& one) { return std::tie(one.core, one.variable, one.unit, one.percent); };
+  if (key(of_a) == key(of_b)) return true;
+  if (key(of_b) < key(of_a)) std::swap(of_a, of_b);
+  return same_meaning(of_a, of_b, budget);
 }
 
 bool equivalent(std::string_view a, std::string_view b) {

@@ -13,7 +13,4 @@ inline constexpr std::size_t kComparisonBudget = std::size_t{1} << 18U;
 // equivalent(), with the bytes it looked at taken off `budget`.
 bool equivalent_within(std::string_view a, std::string_view b, std::size_t& budget);
 
-// Whether it is written with a percent sign, which the normal form drops: 50% is 50 to some and 0.5 to others.
-bool is_percentage(std::string_view answer);
-
 }  // namespace dts

@@ -4,9 +4,10 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <limits>
-#include <numbers>
+#include <string>
+#include <vector>
 
+#include "answer/value_arithmetic.h"
 #include "text/ascii.h"
 
 namespace dts {
@@ -14,119 +15,96 @@ namespace {
 
 using namespace text;
 
-constexpr int kMaxDepth = 64;         // of parentheses and powers
-constexpr int kMaxLettersInARow = 2;  // more are a word, not a product of variables
-constexpr double kTolerance = 1e-9;   // relative
-constexpr double kZero = 1e-14;       // what is left of zero where roots cancel
+constexpr std::size_t kMaxExpression = 16384;  // bytes
+constexpr int kMaxDepth = 64;                  // of parentheses and powers
+constexpr int kMaxLettersInARow = 2;           // more are a word, not a product of variables
+constexpr std::size_t kMaxArguments = 16;
 
-using Maybe = std::optional<Value>;
+// Names that begin with another come before it. asin is arcsin, and so on.
+constexpr std::array<std::string_view, 36> kFunctions = {
+    "arcsinh", "arccosh", "arctanh", "arcsin", "arccos", "arctan", "arccot", "arcsec", "arccsc",
+    "arsinh",  "arcosh",  "artanh",  "asinh",  "acosh",  "atanh",  "asin",   "acos",   "atan",
+    "sinh",    "cosh",    "tanh",    "coth",   "sech",   "csch",   "cosec",  "sin",    "cos",
+    "tan",     "cot",     "sec",     "csc",    "ln",     "log",    "lg",     "exp",    "tg"};
 
-struct Function {
-  std::string_view name;
-  double (*apply)(double);
-  double (*inverse)(double);  // what the power -1 means; none: the reciprocal
+constexpr std::array<std::string_view, 8> kListNames = {"gcd", "gcf", "lcm", "min", "max", "binom", "floor", "ceil"};
+
+constexpr std::array<std::string_view, 35> kGreek = {
+    "alpha",    "beta",  "gamma",   "delta",  "epsilon", "varepsilon", "zeta",  "eta",   "theta",
+    "vartheta", "iota",  "kappa",   "lambda", "mu",      "nu",         "xi",    "rho",   "varrho",
+    "sigma",    "tau",   "upsilon", "phi",    "varphi",  "chi",        "psi",   "omega", "Gamma",
+    "Delta",    "Theta", "Lambda",  "Sigma",  "Phi",     "Psi",        "Omega", "ell"};
+
+template <std::size_t n>
+std::string_view name_at(std::string_view text, const std::array<std::string_view, n>& names) {
+  for (const std::string_view name : names) {
+    if (text.starts_with(name)) return name;
+  }
+  return {};
+}
+
+std::string_view function_at(std::string_view text) { return name_at(text, kFunctions); }
+
+// As value_arithmetic.h knows it.
+std::string canonical_function(std::string_view name) {
+  if (name == "cosec") return "csc";
+  if (name == "tg") return "tan";
+  if (name.starts_with("ar") && !name.starts_with("arc")) return "arc" + std::string(name.substr(2));
+  if (name.starts_with('a') && !name.starts_with("arc")) return "arc" + std::string(name.substr(1));
+  return std::string(name);
+}
+
+enum class Op {
+  kNumber,
+  kVariable,
+  kPi,
+  kEuler,
+  kImaginary,
+  kInfinity,
+  kDegree,
+  kAdd,
+  kMultiply,
+  kDivide,
+  kNegate,
+  kRaise,
+  kRoot,
+  kFactorial,
+  kAbsolute,
+  kFunction,
+  kList,
+  kUnknown,  // a function of which only the name is known
 };
 
-// Names that begin with another come before it.
-constexpr std::array kFunctions = {
-    Function{"sinh", [](double x) { return std::sinh(x); }, [](double x) { return std::asinh(x); }},
-    Function{"cosh", [](double x) { return std::cosh(x); }, [](double x) { return std::acosh(x); }},
-    Function{"tanh", [](double x) { return std::tanh(x); }, [](double x) { return std::atanh(x); }},
-    Function{"sin", [](double x) { return std::sin(x); }, [](double x) { return std::asin(x); }},
-    Function{"cos", [](double x) { return std::cos(x); }, [](double x) { return std::acos(x); }},
-    Function{"tan", [](double x) { return std::tan(x); }, [](double x) { return std::atan(x); }},
-    Function{"cot", [](double x) { return 1 / std::tan(x); }, nullptr},
-    Function{"sec", [](double x) { return 1 / std::cos(x); }, nullptr},
-    Function{"csc", [](double x) { return 1 / std::sin(x); }, nullptr},
-    Function{"arcsin", [](double x) { return std::asin(x); }, nullptr},
-    Function{"arccos", [](double x) { return std::acos(x); }, nullptr},
-    Function{"arctan", [](double x) { return std::atan(x); }, nullptr},
-    Function{"ln", [](double x) { return std::log(x); }, nullptr},
-    Function{"log", [](double x) { return std::log(x); }, nullptr},
-    Function{"exp", [](double x) { return std::exp(x); }, nullptr},
+struct Node {
+  Op op = Op::kNumber;
+  int a = -1;
+  int b = -1;
+  std::uint64_t code = 0;        // of a variable or unknown function
+  std::string name{};            // of a function
+  std::vector<int> arguments{};  // of a list or unknown function
+  Maybe value{};                 // of a number
 };
 
-constexpr std::array<std::string_view, 21> kGreek = {
-    "alpha", "beta", "gamma", "delta", "epsilon", "varepsilon", "zeta", "eta",    "theta", "kappa", "lambda",
-    "mu",    "nu",   "xi",    "rho",   "sigma",   "tau",        "phi",  "varphi", "psi",   "omega"};
+// Nodes after those they are made of; the last is the whole.
+using Program = std::vector<Node>;
 
-const Function* function_at(std::string_view text) {
-  for (const Function& function : kFunctions) {
-    if (text.starts_with(function.name)) return &function;
-  }
-  return nullptr;
-}
-
-Maybe exactly(const std::optional<Rational>& rational) {
-  if (!rational) return std::nullopt;
-  return Value{rational, rational->approximate(), true};
-}
-
-Maybe about(double number, bool constant) {
-  if (!std::isfinite(number)) return std::nullopt;
-  return Value{std::nullopt, number, constant};
-}
-
-template <typename Exact, typename About>
-Maybe combine(const Maybe& a, const Maybe& b, Exact exact, About approximately) {
-  if (!a || !b || !std::isfinite(a->approximate) || !std::isfinite(b->approximate)) return std::nullopt;
-  if (a->exact && b->exact) return exactly(exact(*a->exact, *b->exact));
-  return about(approximately(a->approximate, b->approximate), a->constant && b->constant);
-}
-
-Maybe add(const Maybe& a, const Maybe& b) {
-  return combine(
-      a, b, [](const Rational& x, const Rational& y) { return x + y; }, [](double x, double y) { return x + y; });
-}
-
-Maybe multiply(const Maybe& a, const Maybe& b) {
-  return combine(
-      a, b, [](const Rational& x, const Rational& y) { return x * y; }, [](double x, double y) { return x * y; });
-}
-
-Maybe divide(const Maybe& a, const Maybe& b) {
-  return combine(
-      a, b, [](const Rational& x, const Rational& y) { return x / y; }, [](double x, double y) { return x / y; });
-}
-
-Maybe negate(const Maybe& a) {
-  if (!a) return std::nullopt;
-  Value result = *a;
-  if (result.exact) result.exact = -*result.exact;
-  result.approximate = -result.approximate;
-  return result;
-}
-
-Maybe raise(const Maybe& base, const Maybe& exponent) {
-  if (!base || !exponent || !std::isfinite(base->approximate) || !std::isfinite(exponent->approximate)) {
-    return std::nullopt;
-  }
-  if (base->exact && exponent->exact) {
-    if (const auto exact = base->exact->power(*exponent->exact)) return exactly(exact);
-    // A whole power of a rational is rational: it was too large.
-    if (exponent->exact->is_whole()) return std::nullopt;
-  }
-  return about(std::pow(base->approximate, exponent->approximate), base->constant && exponent->constant);
-}
-
-Maybe take_root(const Maybe& of, int degree) {
-  if (!of || !std::isfinite(of->approximate)) return std::nullopt;
-  if (of->exact) {
-    if (const auto exact = of->exact->root(degree)) return exactly(exact);
-  }
-  const bool odd_of_negative = of->approximate < 0 && degree % 2 == 1;
-  const double root = std::pow(odd_of_negative ? -of->approximate : of->approximate, 1.0 / degree);
-  return about(odd_of_negative ? -root : root, of->constant);
+std::uint64_t code_of(std::string_view name) {
+  std::uint64_t code = 0xcbf29ce484222325U;
+  for (const char c : name) code = (code ^ static_cast<unsigned char>(c)) * 0x100000001b3U;
+  return code;
 }
 
 class Parser {
  public:
-  Parser(std::string_view text, std::uint32_t point) : text_(text), point_(point) {}
+  explicit Parser(std::string_view text) : text_(text) {}
 
-  Maybe parse() {
-    const Maybe value = sum(0);
+  // Empty when it is no expression.
+  Program parse() {
+    if (text_.size() > kMaxExpression) return {};
+    const int whole = sum(0);
     skip_spaces();
-    return at_ == text_.size() ? value : std::nullopt;
+    if (whole < 0 || at_ != text_.size()) return {};
+    return std::move(program_);
   }
 
  private:
@@ -149,15 +127,28 @@ class Parser {
     return at_ - begin;
   }
 
-  Maybe sum(int depth) {
-    Maybe value = term(depth);
-    while (value) {
+  int emit(Node node) {
+    program_.push_back(std::move(node));
+    return static_cast<int>(program_.size()) - 1;
+  }
+
+  int unary(Op op, int a) { return a < 0 ? -1 : emit({op, a}); }
+  int binary(Op op, int a, int b) { return a < 0 || b < 0 ? -1 : emit({op, a, b}); }
+  int number(const Maybe& value) {
+    Node node;
+    node.value = value;
+    return value ? emit(std::move(node)) : -1;
+  }
+
+  int sum(int depth) {
+    int value = term(depth);
+    while (value >= 0) {
       if (accept('+')) {
-        if (peek() == '-') return std::nullopt;  // plus or minus is two values
-        value = add(value, term(depth));
+        if (peek() == '-') return -1;  // plus or minus is two values
+        value = binary(Op::kAdd, value, term(depth));
       } else if (accept('-')) {
-        if (peek() == '+') return std::nullopt;
-        value = add(value, negate(term(depth)));
+        if (peek() == '+') return -1;
+        value = binary(Op::kAdd, value, unary(Op::kNegate, term(depth)));
       } else {
         break;
       }
@@ -165,15 +156,15 @@ class Parser {
     return value;
   }
 
-  Maybe term(int depth) {
-    Maybe value = factor(depth);
-    while (value) {
+  int term(int depth) {
+    int value = factor(depth);
+    while (value >= 0) {
       if (accept('*')) {
-        value = multiply(value, factor(depth));
+        value = binary(Op::kMultiply, value, factor(depth));
       } else if (accept('/')) {
-        value = divide(value, factor(depth));
-      } else if (skip_spaces(); peek() == '(' || peek() == '\\' || is_letter(peek())) {
-        value = multiply(value, power(depth));
+        value = binary(Op::kDivide, value, factor(depth));
+      } else if (skip_spaces(); starts_factor()) {
+        value = binary(Op::kMultiply, value, power(depth));
       } else {
         break;
       }
@@ -181,46 +172,68 @@ class Parser {
     return value;
   }
 
-  Maybe factor(int depth) {
+  bool starts_factor() const {
+    const bool after_factorial = at_ > 0 && text_[at_ - 1] == '!';
+    return peek() == '(' || peek() == '\\' || is_letter(peek()) || (peek() == '|' && !in_bars_) ||
+           (is_digit(peek()) && after_factorial);
+  }
+
+  int factor(int depth) {
     bool negative = false;
     for (;;) {
       if (accept('-')) {
-        if (peek() == '+') return std::nullopt;
+        if (peek() == '+') return -1;
         negative = !negative;
       } else if (accept('+')) {
-        if (peek() == '-') return std::nullopt;
+        if (peek() == '-') return -1;
       } else {
         break;
       }
     }
-    const Maybe value = power(depth);
-    return negative ? negate(value) : value;
+    const int value = power(depth);
+    return negative ? unary(Op::kNegate, value) : value;
   }
 
-  Maybe power(int depth) {
-    if (depth >= kMaxDepth) return std::nullopt;
-    const Maybe base = atom(depth + 1);
-    if (!base || !accept('^')) return base;
+  int power(int depth) {
+    if (depth >= kMaxDepth) return -1;
+    int base = atom(depth + 1);
+    while (base >= 0 && peek() == '!' && text_.substr(at_, 2) != "!=") {
+      ++at_;
+      base = unary(Op::kFactorial, base);
+    }
+    if (base < 0 || !accept('^')) return base;
     const bool negative = accept('-');
-    const Maybe exponent = power(depth + 1);
-    return raise(base, negative ? negate(exponent) : exponent);
+    const int exponent = power(depth + 1);
+    return binary(Op::kRaise, base, negative ? unary(Op::kNegate, exponent) : exponent);
   }
 
-  Maybe atom(int depth) {
+  int atom(int depth) {
     skip_spaces();
-    if (is_digit(peek()) || peek() == '.') return number();
+    if (is_digit(peek()) || peek() == '.') return decimal();
     if (is_letter(peek())) return name(depth);
     if (peek() == '\\') return greek();
-    return peek() == '(' ? parentheses(depth) : std::nullopt;
+    if (peek() == '|') return bars(depth);
+    return peek() == '(' ? parentheses(depth) : -1;
   }
 
-  Maybe parentheses(int depth) {
-    if (!accept('(')) return std::nullopt;
-    const Maybe value = sum(depth);
-    return accept(')') ? value : std::nullopt;
+  int parentheses(int depth) {
+    if (!accept('(')) return -1;
+    const bool outer = in_bars_;
+    in_bars_ = false;
+    const int value = sum(depth);
+    in_bars_ = outer;
+    return accept(')') ? value : -1;
   }
 
-  Maybe number() {
+  int bars(int depth) {
+    if (in_bars_ || !accept('|')) return -1;
+    in_bars_ = true;
+    const int value = sum(depth);
+    in_bars_ = false;
+    return accept('|') ? unary(Op::kAbsolute, value) : -1;
+  }
+
+  int decimal() {
     const std::size_t begin = at_;
     digits();
     const bool whole = peek() != '.';
@@ -228,14 +241,85 @@ class Parser {
       ++at_;
       digits();
     }
-    std::optional<Rational> value = Rational::parse(text_.substr(begin, at_ - begin));
-    if (const auto exponent = decimal_exponent()) {
-      const auto scale = Rational::make(10)->power(*Rational::make(*exponent));
-      value = value && scale ? *value * *scale : std::nullopt;
-    } else if (const auto fraction = whole ? mixed_fraction() : std::nullopt) {
-      value = value ? *value + *fraction : std::nullopt;
+    const std::string_view written = text_.substr(begin, at_ - begin);
+    if (!whole) {
+      if (const Maybe repeated = repeating(written)) return number(repeated);
     }
-    return exactly(value);
+    Maybe value = value_of(Rational::parse(written));
+    if (!value) value = large_number(written);
+    if (const auto exponent = decimal_exponent()) {
+      value = multiply(value, raise(value_of(Rational::make(10)), value_of(Rational::make(*exponent))));
+    } else if (const auto fraction = whole ? mixed_fraction() : std::nullopt) {
+      value = add(value, value_of(fraction));
+    }
+    return number(value);
+  }
+
+  // 0.1(6), with the digits in brackets repeated for ever; and 0.1666..., where a group is there three times.
+  Maybe repeating(std::string_view written) {
+    const std::size_t point = written.find('.');
+    std::string digits_before(written.substr(0, point));
+    std::string_view fixed = written.substr(point + 1);
+    std::string_view group;
+    const std::size_t begin = at_;
+    if (peek() == '(') {
+      ++at_;
+      const std::size_t first = at_;
+      const std::size_t count = digits();
+      group = text_.substr(first, count);
+      if (count == 0 || peek() != ')' || point == std::string_view::npos) {
+        at_ = begin;
+        return std::nullopt;
+      }
+      ++at_;
+    } else if (text_.substr(at_, 3) == "...") {
+      for (std::size_t size = 1; size * 3 <= fixed.size(); ++size) {
+        const std::string_view last = fixed.substr(fixed.size() - size);
+        if (fixed.substr(fixed.size() - 2 * size, size) == last &&
+            fixed.substr(fixed.size() - 3 * size, size) == last) {
+          group = last;
+          break;
+        }
+      }
+      if (group.empty()) return std::nullopt;
+      at_ += 3;
+    } else {
+      return std::nullopt;
+    }
+    const auto tens = [](std::size_t count) {
+      return Rational::make(10)->power(*Rational::make(static_cast<Int128>(count)));
+    };
+    if (digits_before.empty()) digits_before = "0";
+    const auto before = Rational::parse(fixed.empty() ? digits_before : digits_before + "." + std::string(fixed));
+    const auto repeated = Rational::parse(group);
+    const auto scale = tens(fixed.size());
+    const auto period = tens(group.size());
+    if (!before || !repeated || !scale || !period) return std::nullopt;
+    const auto nines = *period - *Rational::make(1);
+    const auto below = nines ? *nines * *scale : std::nullopt;
+    const auto rest = below ? *repeated / *below : std::nullopt;
+    return rest ? value_of(*before + *rest) : std::nullopt;
+  }
+
+  // With more digits than a Rational holds.
+  static Maybe large_number(std::string_view digits) {
+    Maybe value = value_of(Rational::make(0));
+    const Maybe ten = value_of(Rational::make(10));
+    std::size_t decimals = 0;
+    bool after_point = false;
+    bool any = false;
+    for (const char c : digits) {
+      if (c == '.') {
+        after_point = true;
+        continue;
+      }
+      any = true;
+      if (after_point) ++decimals;
+      value = add(multiply(value, ten), value_of(Rational::make(c - '0')));
+    }
+    if (!any) return std::nullopt;
+    if (decimals == 0) return value;
+    return divide(value, raise(ten, value_of(Rational::make(static_cast<Int128>(decimals)))));
   }
 
   // The e-3 of 1.2e-3; not the e of 2e.
@@ -271,7 +355,7 @@ class Parser {
         ++at_;
         const auto denominator = part();
         const auto fraction = denominator && peek() != '.' ? *numerator / *denominator : std::nullopt;
-        if (fraction && fraction->approximate() < 1) return fraction;
+        if (fraction && fraction->numerator() < fraction->denominator()) return fraction;
       }
     }
     at_ = begin;
@@ -284,24 +368,115 @@ class Parser {
     return true;
   }
 
-  Maybe name(int depth) {
+  int name(int depth) {
     if (accept_word("sqrt")) return root(depth);
-    if (accept_word("infinity")) return Value{std::nullopt, std::numeric_limits<double>::infinity(), true};
-    if (accept_word("pi")) return Value{std::nullopt, std::numbers::pi, true};
-    if (const Function* function = function_at(text_.substr(at_))) return applied(*function, depth);
-    if (is_word_here()) return std::nullopt;
-    const char letter = text_[at_++];
-    if (letter == 'e') return Value{std::nullopt, std::numbers::e, true};
-    return Value{std::nullopt, variable(static_cast<unsigned char>(to_lower(letter))), false};
+    if (accept_word("infinity")) return emit({Op::kInfinity});
+    if (accept_word("pi")) return emit({Op::kPi});
+    if (accept_word("deg")) return emit({Op::kDegree});
+    if (const std::string_view list = name_at(text_.substr(at_), kListNames);
+        !list.empty() && text_.substr(at_ + list.size(), 1) == "(") {
+      return list_function(list, depth);
+    }
+    if (const std::string_view function = function_at(text_.substr(at_)); !function.empty()) {
+      return applied(function, depth);
+    }
+    if (is_word_here()) return -1;
+    const bool joined = at_ > 0 && is_letter(text_[at_ - 1]);
+    const std::size_t begin = at_;
+    const char letter = to_lower(text_[at_++]);
+    while (peek() == '\'') ++at_;
+    const bool marked = at_ > begin + 1;
+    std::string called(1, letter);
+    called += text_.substr(begin + 1, at_ - begin - 1);
+    const bool indexed = peek() == '_';
+    if (indexed) {
+      const std::string_view index = subscript();
+      if (index.empty()) return -1;
+      called += '_';
+      called += index;
+    }
+    if (!indexed && !marked) {
+      if (letter == 'e') return emit({Op::kEuler});
+      if (letter == 'i') return emit({Op::kImaginary});
+    }
+    if (peek() == '(' && !joined && is_unknown_function(letter, marked)) return unknown(called, depth);
+    return variable(called);
+  }
+
+  int variable(std::string_view called) {
+    Node node;
+    node.op = Op::kVariable;
+    node.code = code_of(called);
+    return emit(std::move(node));
+  }
+
+  // Digits, one letter, or what is in brackets.
+  std::string_view subscript() {
+    const std::size_t begin = ++at_;
+    if (digits() > 0) return text_.substr(begin, at_ - begin);
+    if (is_letter(peek())) return text_.substr(at_++, 1);
+    if (peek() != '(') return {};
+    const std::size_t end = text_.find(')', at_);
+    if (end == std::string_view::npos || end == at_ + 1) return {};
+    at_ = end + 1;
+    return text_.substr(begin, at_ - begin);
+  }
+
+  // f(x) and g(2x) are no products; h(x) is none where nothing but a letter or number is in the brackets, since a
+  // height times a sum is common.
+  bool is_unknown_function(char letter, bool marked) const {
+    if (letter == 'f' || letter == 'g' || marked) return true;
+    if (letter != 'h') return false;
+    std::size_t end = at_ + 1;
+    while (end < text_.size() && is_digit(text_[end])) ++end;
+    if (end == at_ + 1 && end < text_.size() && is_letter(text_[end])) ++end;
+    return end > at_ + 1 && end < text_.size() && text_[end] == ')';
+  }
+
+  // Arguments in parentheses. Nothing when there are none or too many.
+  std::vector<int> arguments(int depth) {
+    std::vector<int> found;
+    if (depth >= kMaxDepth || !accept('(')) return {};
+    const bool outer = in_bars_;
+    in_bars_ = false;
+    do {
+      found.push_back(sum(depth));
+      if (found.back() < 0 || found.size() > kMaxArguments) return {};
+    } while (accept(','));
+    in_bars_ = outer;
+    if (!accept(')')) return {};
+    return found;
+  }
+
+  int unknown(std::string_view called, int depth) {
+    Node node;
+    node.op = Op::kUnknown;
+    node.code = code_of(called);
+    node.arguments = arguments(depth + 1);
+    return node.arguments.empty() ? -1 : emit(std::move(node));
+  }
+
+  int list_function(std::string_view called, int depth) {
+    at_ += called.size();
+    Node node;
+    node.op = Op::kList;
+    node.name = called;
+    node.arguments = arguments(depth + 1);
+    const std::size_t count = node.arguments.size();
+    const bool right = called == "binom" ? count == 2 : called == "floor" || called == "ceil" ? count == 1 : count > 0;
+    return right ? emit(std::move(node)) : -1;
+  }
+
+  static bool is_known_name(std::string_view text) {
+    return text.starts_with("sqrt") || text.starts_with("pi") || text.starts_with("infinity") ||
+           text.starts_with("deg") || !function_at(text).empty();
   }
 
   // More letters in a row than a product has, up to the next name.
   bool is_word_here() const {
     std::size_t end = at_;
     while (end < text_.size() && is_letter(text_[end]) && end - at_ <= kMaxLettersInARow) {
-      const std::string_view rest = text_.substr(end);
-      if (rest.starts_with("sqrt") || rest.starts_with("pi") || rest.starts_with("infinity")) break;
-      if (end > at_ && function_at(rest) != nullptr) break;
+      if (end > at_ && is_known_name(text_.substr(end))) break;
       ++end;
     }
     const bool goes_on = at_ > 0 && is_letter(text_[at_ - 1]);  // counted already, from its beginning
@@ -312,101 +487,290 @@ class Parser {
   bool is_word_after() const {
     std::size_t end = at_;
     while (end < text_.size() && is_letter(text_[end]) && end - at_ <= kMaxLettersInARow) {
-      if (text_.substr(end).starts_with("pi") || text_.substr(end).starts_with("sqrt")) break;
-      if (function_at(text_.substr(end)) != nullptr) break;
+      if (is_known_name(text_.substr(end))) break;
       ++end;
     }
     return end - at_ > kMaxLettersInARow;
   }
 
   // sin(x)y is a product, sin 2x the sine of one.
-  Maybe applied(const Function& function, int depth) {
-    at_ += function.name.size();
-    if (is_word_after()) return std::nullopt;
-    Maybe base;
-    if (function.name == "log" && accept('_')) {
-      base = atom(depth + 1);
-      if (!base) return std::nullopt;
-    }
-    Maybe exponent;
-    if (accept('^')) {
-      const bool negative = accept('-');
-      exponent = atom(depth + 1);
-      if (negative) exponent = negate(exponent);
-      if (!exponent) return std::nullopt;
+  int applied(std::string_view function, int depth) {
+    at_ += function.size();
+    if (is_word_after()) return -1;
+    int base = -1;
+    int exponent = -1;
+    bool inverted = false;
+    for (int script = 0; script < 2; ++script) {
+      if (base < 0 && function == "log" && accept('_')) {
+        base = atom(depth + 1);
+        if (base < 0) return -1;
+      } else if (exponent < 0 && !inverted && accept('^')) {
+        const bool negative = accept('-');
+        const std::size_t begin = at_;
+        exponent = atom(depth + 1);
+        if (exponent < 0) return -1;
+        const std::string_view written = text_.substr(begin, at_ - begin);
+        inverted = (negative && written == "1") || (!negative && written == "(-1)");
+        if (negative) exponent = unary(Op::kNegate, exponent);
+      }
     }
     skip_spaces();
-    Maybe argument = peek() == '(' ? parentheses(depth + 1) : bare_argument(depth + 1);
-    if (!argument || !std::isfinite(argument->approximate)) return std::nullopt;
-    const bool inverted = exponent && exponent->constant && exponent->approximate == -1 && function.inverse != nullptr;
-    const Maybe value =
-        about((inverted ? function.inverse : function.apply)(argument->approximate), argument->constant);
-    const Maybe based = base ? divide(value, about(std::log(base->approximate), base->constant)) : value;
-    return exponent && !inverted ? raise(based, exponent) : based;
-  }
-
-  Maybe bare_argument(int depth) {
-    Maybe value = power(depth);
-    while (value) {
-      skip_spaces();
-      const bool goes_on = peek() == '\\' || (is_letter(peek()) && function_at(text_.substr(at_)) == nullptr);
-      if (!goes_on) break;
-      value = multiply(value, power(depth));
+    const int argument = peek() == '(' ? parentheses(depth + 1) : bare_argument(depth + 1);
+    if (argument < 0) return -1;
+    std::string called = canonical_function(function);
+    const bool inverse = inverted && called.find("arc") != 0 && is_function_name("arc" + called);
+    Node node;
+    node.op = Op::kFunction;
+    node.a = argument;
+    node.name = inverse ? "arc" + called : called;
+    int value = emit(std::move(node));
+    if (base >= 0) {
+      Node below;
+      below.op = Op::kFunction;
+      below.a = base;
+      below.name = "ln";
+      const int log = emit(std::move(below));
+      value = binary(Op::kDivide, value, log);
     }
-    return value;
+    return exponent >= 0 && !inverse ? binary(Op::kRaise, value, exponent) : value;
   }
 
-  Maybe greek() {
+  int bare_argument(int depth) {
+    const bool negative = accept('-');
+    int value = power(depth);
+    while (value >= 0) {
+      skip_spaces();
+      const bool goes_on = peek() == '\\' || (is_letter(peek()) && function_at(text_.substr(at_)).empty());
+      if (!goes_on) break;
+      value = binary(Op::kMultiply, value, power(depth));
+    }
+    // sin pi/6 is the sine of all of it.
+    if (value >= 0 && peek() == '/' && is_digit(text_.substr(at_ + 1, 1).empty() ? ' ' : text_[at_ + 1]) &&
+        program_[static_cast<std::size_t>(value)].op != Op::kNumber) {
+      ++at_;
+      value = binary(Op::kDivide, value, decimal());
+    }
+    return negative ? unary(Op::kNegate, value) : value;
+  }
+
+  int greek() {
     const std::string_view rest = text_.substr(at_ + 1);
     std::size_t end = 0;
     while (end < rest.size() && is_letter(rest[end])) ++end;
-    const auto found = std::find(kGreek.begin(), kGreek.end(), rest.substr(0, end));
-    if (found == kGreek.end()) return std::nullopt;
+    const std::string_view letter = rest.substr(0, end);
+    if (std::find(kGreek.begin(), kGreek.end(), letter) == kGreek.end()) return -1;
     at_ += 1 + end;
-    return Value{std::nullopt, variable(0x80U + static_cast<unsigned>(found - kGreek.begin())), false};
+    std::string called = "\\" + std::string(letter);
+    const std::size_t before = at_;
+    skip_spaces();
+    if (peek() == '_') {
+      const std::string_view index = subscript();
+      if (index.empty()) return -1;
+      called += '_';
+      called += index;
+    } else {
+      at_ = before;
+    }
+    return variable(called);
   }
 
-  double variable(unsigned code) const {
-    // Scrambled (SplitMix64), so that no short formula relates the values of two letters. At the first point all are
-    // positive, where every root is defined; elsewhere either sign, which tells sqrt(x^2) from x.
-    std::uint64_t bits = (std::uint64_t{point_} << 8U) + code;
-    bits = (bits + 1) * 0x9e3779b97f4a7c15U;
-    bits = (bits ^ (bits >> 30U)) * 0xbf58476d1ce4e5b9U;
-    bits = (bits ^ (bits >> 27U)) * 0x94d049bb133111ebU;
-    const double size = 0.5 + static_cast<double>(bits >> 11U) * 0x1p-52;
-    return point_ > 0 && (bits & 1U) != 0 ? -size : size;
-  }
-
-  Maybe root(int depth) {
-    int degree = 2;
+  int root(int depth) {
+    int degree = -1;
     if (accept('[')) {
-      const std::size_t begin = at_;
-      while (at_ < text_.size() && text_[at_] != ']') ++at_;
-      const auto written = Rational::parse(text_.substr(begin, at_ - begin));
-      const auto small = written ? written->small_whole() : std::nullopt;
-      if (!small || *small < 2 || !accept(']')) return std::nullopt;
-      degree = *small;
+      degree = sum(depth + 1);
+      if (degree < 0 || !accept(']')) return -1;
+    } else {
+      degree = number(value_of(Rational::make(2)));
     }
     skip_spaces();
-    return take_root(parentheses(depth), degree);
+    const int of = parentheses(depth);
+    return binary(Op::kRoot, of, degree);
   }
 
   std::string_view text_;
   std::size_t at_ = 0;
-  std::uint32_t point_;
+  bool in_bars_ = false;
+  Program program_;
 };
+
+std::uint64_t scrambled_bits(std::uint64_t bits) {
+  bits = (bits + 1) * 0x9e3779b97f4a7c15U;
+  bits = (bits ^ (bits >> 30U)) * 0xbf58476d1ce4e5b9U;
+  bits = (bits ^ (bits >> 27U)) * 0x94d049bb133111ebU;
+  return bits ^ (bits >> 31U);
+}
+
+// No short formula relates the values of two letters.
+Value letter_value(std::uint64_t code, std::uint32_t point) {
+  const std::uint64_t bits = scrambled_bits(code ^ (std::uint64_t{point} << 56U));
+  Value value;
+  if (point >= kRealPoints) {
+    value = *value_of(Rational::make(static_cast<Int128>(3 + bits % 23)));
+  } else {
+    struct Range {
+      double low;
+      double high;
+    };
+    constexpr std::array<Range, kRealPoints> kRanges = {
+        {{0.5, 2}, {0.9, 1.1}, {0.05, 0.95}, {2, 6}, {0.5, 2}, {0.05, 0.95}, {1, 4}, {2, 6}}};
+    const Range range = kRanges[point];
+    const double size = range.low + (range.high - range.low) * static_cast<double>(bits >> 11U) * 0x1p-53;
+    const bool negative = point >= kPositivePoints && (bits & 1U) != 0;
+    value.number = Approximation{{negative ? -size : size, 0}, {0, 0}, 0};
+    value.residue = Residue::independent(bits);
+  }
+  value.constant = false;
+  return value;
+}
+
+class Machine {
+ public:
+  Machine(const Program& program, std::uint32_t point) : program_(program), point_(point) {}
+
+  Maybe run() {
+    values_.reserve(program_.size());
+    for (const Node& node : program_) {
+      values_.push_back(value_of_node(node));
+      if (!values_.back()) return std::nullopt;
+    }
+    return values_.back();
+  }
+
+ private:
+  const Maybe& at(int index) const { return values_[static_cast<std::size_t>(index)]; }
+
+  Maybe value_of_node(const Node& node) const {
+    constexpr DoubleDouble kNone = {0, 0};
+    constexpr double kRounding = 1e-30;
+    switch (node.op) {
+      case Op::kNumber:
+        return node.value;
+      case Op::kVariable:
+        return letter_value(node.code, point_);
+      case Op::kPi:
+        return value_of({kPi, kNone, 4 * kRounding}, Residue::independent(code_of("the circle's constant")), true);
+      case Op::kEuler:
+        return value_of({kEuler, kNone, 3 * kRounding}, Residue::independent(code_of("Euler's number")), true);
+      case Op::kImaginary:
+        return value_of({kNone, {1, 0}, 0}, Residue::imaginary_unit(), true);
+      case Op::kInfinity:
+        return infinite_value();
+      case Op::kDegree:
+        return divide(
+            value_of({kPi, kNone, 4 * kRounding}, Residue::independent(code_of("the circle's constant")), true),
+            value_of(Rational::make(180)));
+      case Op::kAdd:
+        return add(at(node.a), at(node.b));
+      case Op::kMultiply:
+        return multiply(at(node.a), at(node.b));
+      case Op::kDivide:
+        return divide(at(node.a), at(node.b));
+      case Op::kNegate:
+        return negate(at(node.a));
+      case Op::kRaise:
+        return raise(at(node.a), at(node.b));
+      case Op::kRoot:
+        return take_root(at(node.a), at(node.b));
+      case Op::kFactorial:
+        return factorial(at(node.a));
+      case Op::kAbsolute:
+        return absolute(at(node.a));
+      case Op::kFunction:
+        return apply(node.name, at(node.a));
+      case Op::kList:
+        return list_value(node);
+      case Op::kUnknown:
+        return unknown_value(node);
+    }
+    return std::nullopt;
+  }
+
+  Maybe list_value(const Node& node) const {
+    if (node.name == "binom") return binomial(at(node.arguments[0]), at(node.arguments[1]));
+    if (node.name == "floor" || node.name == "ceil") return round_down(at(node.arguments[0]), node.name == "ceil");
+    std::vector<Maybe> values;
+    for (const int argument : node.arguments) values.push_back(at(argument));
+    return apply_to_list(node.name, values);
+  }
+
+  // Any function would do that no other formula is likely to be: a cubic with coefficients of its own.
+  Maybe unknown_value(const Node& node) const {
+    const auto coefficient = [&](std::uint64_t index) { return Maybe(letter_value(node.code + index, point_)); };
+    Maybe argument = at(node.arguments[0]);
+    for (std::size_t i = 1; i < node.arguments.size(); ++i) {
+      argument = add(argument, multiply(coefficient(16 + i), at(node.arguments[i])));
+    }
+    const Maybe square = multiply(argument, argument);
+    const Maybe cubic = multiply(coefficient(1), multiply(square, argument));
+    Maybe value = add(cubic, add(multiply(coefficient(2), square), coefficient(3)));
+    if (value) {
+      value->exact.reset();
+      value->constant = false;
+    }
+    return value;
+  }
+
+  const Program& program_;
+  std::uint32_t point_;
+  std::vector<Maybe> values_;
+};
+
+Maybe run(const Program& program, std::uint32_t point) {
+  if (program.empty()) return std::nullopt;
+  return Machine(program, point).run();
+}
+
+bool has_letters(const Program& program) {
+  return std::any_of(program.begin(), program.end(),
+                     [](const Node& node) { return node.op == Op::kVariable || node.op == Op::kUnknown; });
+}
 
 }  // namespace
 
 std::optional<Value> evaluate(std::string_view expression, std::uint32_t point) {
-  return Parser(expression, point).parse();
+  return run(Parser(expression).parse(), point);
 }
 
 bool same_value(const Value& a, const Value& b) {
   if (a.exact && b.exact) return *a.exact == *b.exact;
-  if (std::isinf(a.approximate) || std::isinf(b.approximate)) return a.approximate == b.approximate;
-  const double scale = std::max(std::abs(a.approximate), std::abs(b.approximate));
-  return std::abs(a.approximate - b.approximate) <= std::max(kTolerance * scale, kZero);
+  if (a.is_infinite() || b.is_infinite()) {
+    return a.is_infinite() && b.is_infinite() && a.approximate() == b.approximate();
+  }
+  if (a.residue && b.residue && *a.residue != *b.residue) return false;
+  if (!a.number || !b.number) return a.residue && b.residue;
+  const double distance = std::hypot((a.number->re - b.number->re).high, (a.number->im - b.number->im).high);
+  const double size =
+      std::max(std::hypot(a.number->re.high, a.number->im.high), std::hypot(b.number->re.high, b.number->im.high));
+  const double error = a.number->error + b.number->error;
+  if (a.residue && b.residue) return distance <= std::max(16 * error, 1e-9 * size);
+  if (error > std::max(1e-12 * size, 1e-15)) return false;  // too little is known
+  // A long decimal is written down, not the value of a closed form.
+  constexpr Int128 kLongest = 1'000'000'000'000;
+  const auto is_long = [&](const std::optional<Rational>& exact) { return exact && exact->denominator() > kLongest; };
+  if (a.constant && b.constant && (is_long(a.exact) || is_long(b.exact))) return false;
+  return distance <= 16 * error;
+}
+
+bool same_function(std::string_view a, std::string_view b) {
+  const Program of_a = Parser(a).parse();
+  const Program of_b = Parser(b).parse();
+  if (of_a.empty() || of_b.empty()) return false;
+  if (!has_letters(of_a) && !has_letters(of_b)) {
+    const Maybe value_a = run(of_a, 0);
+    const Maybe value_b = run(of_b, 0);
+    return value_a && value_b && same_value(*value_a, *value_b);
+  }
+  constexpr int kEnough = 2;
+  int compared = 0;
+  for (std::uint32_t point = 0; point < kPoints; ++point) {
+    if (point == kRealPoints && compared >= kEnough) break;
+    const Maybe value_a = run(of_a, point);
+    const Maybe value_b = value_a ? run(of_b, point) : std::nullopt;
+    if (!value_a || !value_b) continue;
+    if (!same_value(*value_a, *value_b)) return false;
+    ++compared;
+  }
+  return compared >= kEnough;
 }
 
 }  // namespace dts

@@ -5,24 +5,49 @@
 #include <optional>
 #include <string_view>
 
+#include "answer/double_double.h"
 #include "answer/rational.h"
+#include "answer/residue.h"
 
 namespace dts {
 
-struct Value {
-  std::optional<Rational> exact;  // when it is rational, and so known without error
-  double approximate = 0;         // may be infinite, never NaN
-  bool constant = true;           // no variables in it
+// A complex number and how far off it may be.
+struct Approximation {
+  DoubleDouble re;
+  DoubleDouble im;
+  double error = 0;  // absolute
 };
 
-// Numbers (12, 0.5, 1.2e-3, the mixed 1 1/2), + - * / ^, products without a sign (2pi, 3(x+1)), sqrt(2), sqrt[3](2),
-// pi, e, infinity, parentheses, functions with or without them (sin(x), sin 2x, sin^2 x, log_2 8; log alone is ln), and
-// single letters and \\theta as variables. At each `point` the variables have other values, the same
-// in every call, so that two expressions which agree at several points are the same function. Nothing when it is
-// anything else, undefined there, or rational and too large to be exact. Linear time, bounded recursion.
+// As much as is known of it; at least one of `residue` and `number` is there.
+struct Value {
+  std::optional<Rational> exact;        // when it is rational, and not too large
+  std::optional<Residue> residue;       // when it is made of rationals, letters, i and square roots of rationals
+  std::optional<Approximation> number;  // when it fits a double; infinite values have nothing else
+  bool constant = true;                 // no variables in it
+
+  double approximate() const { return number ? number->re.high : 0; }  // its real part, for sorting
+  bool is_infinite() const;
+};
+
+// At the first kRealPoints points letters stand for real numbers: positive ones of several sizes first, then of either
+// sign; at the rest for whole numbers, where factorials and powers of -1 have values.
+inline constexpr std::uint32_t kPositivePoints = 4;
+inline constexpr std::uint32_t kRealPoints = 8;
+inline constexpr std::uint32_t kPoints = 12;
+
+// Numbers (12, 0.5, 1.2e-3, 0.1(6), the mixed 1 1/2), + - * / ^ !, products without a sign (2pi, 3(x+1)), sqrt(2),
+// sqrt[3](2), pi, e, i, infinity, parentheses, |x|, functions with or without them (sin(x), sin 2x, sin^2 x, log_2 8;
+// log alone is ln, lg to base 10; floor, ceil, binom(n, k), gcd, lcm, min, max), and letters, with indices (x_1), and
+// \\theta as variables; f(2x) and g(x) are functions of which nothing is known. "deg" is pi/180. At each `point` the
+// variables have other values, the same in every call, so that two expressions which agree at several points are the
+// same function. Nothing when it is anything else, or undefined there. Linear time, bounded recursion.
 std::optional<Value> evaluate(std::string_view expression, std::uint32_t point = 0);
 
-// Both exact, and equal; or equal up to the rounding of doubles.
+// Rationals and residues exactly; what is neither, to all the digits that are known (about 25).
 bool same_value(const Value& a, const Value& b);
+
+// The same number, or the same function of the same letters as far as the points can tell. Where a root or logarithm is
+// defined on one side only, that point does not count.
+bool same_function(std::string_view a, std::string_view b);
 
 }  // namespace dts

@@ -30,21 +30,47 @@ constexpr std::array<std::string_view, 31> kDropped = {
 constexpr std::array<std::string_view, 10> kWords = {"text",   "textbf",     "textit", "textrm", "textsf",
                                                      "texttt", "textnormal", "mbox",   "hbox",   "emph"};
 constexpr std::array<std::string_view, 3> kUpright = {"mathrm", "operatorname", "mathsf"};
-constexpr std::array<std::string_view, 10> kDressing = {"mathbf", "mathit", "mathtt",     "mathbb",    "mathcal",
-                                                        "boxed",  "fbox",   "ensuremath", "underline", "bm"};
+constexpr std::array<std::string_view, 17> kDressing = {
+    "mathbf", "mathit", "mathtt", "mathcal", "boxed",   "fbox",       "ensuremath",     "underline", "bm",
+    "vec",    "hat",    "bar",    "tilde",   "widehat", "boldsymbol", "overrightarrow", "mathfrak"};
+constexpr std::array<std::string_view, 3> kRepeated = {"overline", "dot", "bar"};  // of decimals: again and again
+constexpr std::array<std::string_view, 3> kBinomials = {"binom", "dbinom", "tbinom"};
 constexpr std::array<std::string_view, 2> kColours = {"color", "textcolor"};
 constexpr std::array<std::string_view, 3> kModulo = {"pmod", "bmod", "mod"};
 constexpr std::array<std::string_view, 3> kApproximately = {"approx", "thickapprox", "approxeq"};
 
-constexpr std::array<std::string_view, 15> kFunctions = {
-    "sin", "cos", "tan", "cot", "sec", "csc", "sinh", "cosh", "tanh", "arcsin", "arccos", "arctan", "ln", "log", "exp"};
+constexpr std::array<std::string_view, 20> kFunctions = {"sin",  "cos",  "tan",  "cot",    "sec",    "csc",    "sinh",
+                                                         "cosh", "tanh", "coth", "arcsin", "arccos", "arctan", "ln",
+                                                         "log",  "lg",   "exp",  "gcd",    "min",    "max"};
+// Of an angle: within an answer that has one, a degree sign says something.
+constexpr std::array<std::string_view, 6> kTrigonometric = {"sin", "cos", "tan", "cot", "sec", "csc"};
 
 constexpr std::array<std::string_view, 6> kFractions = {"frac", "dfrac", "tfrac", "cfrac", "sfrac", "nicefrac"};
 
 // Environments that are a table of numbers; which brackets they draw around it is taste.
 constexpr std::array<std::string_view, 5> kMatrices = {"matrix", "pmatrix", "bmatrix", "smallmatrix", "array"};
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 31> kSymbols = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 51> kSymbols = {{
+    {"lfloor", "floor("},
+    {"rfloor", ")"},
+    {"lceil", "ceil("},
+    {"rceil", ")"},
+    {"lvert", "|"},
+    {"rvert", "|"},
+    {"vert", "|"},
+    {"mid", "|"},
+    {"langle", "("},
+    {"rangle", ")"},
+    {"lbrack", "["},
+    {"rbrack", "]"},
+    {"lparen", "("},
+    {"rparen", ")"},
+    {"backslash", "\\setminus "},
+    {"smallsetminus", "\\setminus "},
+    {"bigcup", "\\cup "},
+    {"lor", " or "},
+    {"vee", " or "},
+    {"land", " and "},
     {"pi", "pi"},
     {"infty", "infinity"},
     {"cdot", "*"},
@@ -79,19 +105,89 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 31> kSymbols
 }};
 
 constexpr std::string_view kDegreeSign = "\u00b0";
+constexpr char kDegreeMark = '\x01';  // until it is known whether it counts
 constexpr std::array<std::string_view, 4> kDegrees = {"degree", "degrees", "textdegree", "deg"};
 
 // The same symbols, written in Unicode.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 26> kUnicode = {{
-    {"\u2212", "-"},  // minus sign
-    {"\u2013", "-"},  // en dash
-    {"\u00bc", "1/4"},      {"\u00bd", "1/2"},   {"\u00be", "3/4"}, {"\u00b2", "^2"},
-    {"\u00b3", "^3"},       {"\u2044", "/"},  // fraction slash
-    {"\u222a", "\\cup "},   {"\u2208", "\\in "}, {"\u2213", "-+"},  {"\u00d7", "*"},
-    {"\u00b7", "*"},        {"\u22c5", "*"},     {"\u00f7", "/"},   {"\u2264", "<="},
-    {"\u2265", ">="},       {"\u2260", "!="},    {"\u03c0", "pi"},  {"\u00b1", "+-"},
-    {"\u221e", "infinity"}, {"\u00a0", " "},     {"\u2009", " "},   {"\u202f", " "},  // spaces that do not break
-    {"\u2019", "'"},        {"\u200b", ""},
+constexpr std::array<std::pair<std::string_view, std::string_view>, 63> kUnicode = {{
+    {"\u2212", "-"},         {"\u2013", "-"},        {"\u2044", "/"},           {"\u222a", "\\cup "},
+    {"\u2229", "\\cap "},    {"\u2208", "\\in "},    {"\u2213", "-+"},          {"\u00d7", "*"},
+    {"\u00b7", "*"},         {"\u22c5", "*"},        {"\u2219", "*"},           {"\u2022", "*"},
+    {"\u00f7", "/"},         {"\u2264", "<="},       {"\u2265", ">="},          {"\u2a7d", "<="},
+    {"\u2a7e", ">="},        {"\u2260", "!="},       {"\u03c0", "pi"},          {"\u00b1", "+-"},
+    {"\u221e", "infinity"},  {"\u00a0", " "},        {"\u2009", " "},           {"\u202f", " "},
+    {"\u200a", " "},         {"\u2003", " "},        {"\u2019", "'"},           {"\u2032", "'"},
+    {"\u200b", ""},          {"\u2026", "..."},      {"\u2205", "\\emptyset "}, {"\u2216", "\\setminus "},
+    {"\u211d", "\\R "},      {"\u2124", "\\Z "},     {"\u2115", "\\N "},        {"\u211a", "\\Q "},
+    {"\u2102", "\\C "},      {"\u230a", "floor("},   {"\u230b", ")"},           {"\u2308", "ceil("},
+    {"\u2309", ")"},         {"\u27e8", "("},        {"\u27e9", ")"},           {"\u2261", "="},
+    {"\u2228", " or "},      {"\u2227", " and "},    {"\u03b1", "\\alpha "},    {"\u03b2", "\\beta "},
+    {"\u03b3", "\\gamma "},  {"\u03b4", "\\delta "}, {"\u03b5", "\\epsilon "},  {"\u03b8", "\\theta "},
+    {"\u03bb", "\\lambda "}, {"\u03bc", "\\mu "},    {"\u03c1", "\\rho "},      {"\u03c3", "\\sigma "},
+    {"\u03c4", "\\tau "},    {"\u03c6", "\\phi "},   {"\u03c9", "\\omega "},    {"\u0394", "\\Delta "},
+    {"\u03a9", "\\Omega "},  {"\u03bd", "\\nu "},    {"\u2113", "\\ell "},
+}};
+
+// Fractions of one character: a number before them makes them mixed.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 15> kVulgar = {{
+    {"\u00bc", "1/4"},
+    {"\u00bd", "1/2"},
+    {"\u00be", "3/4"},
+    {"\u2153", "1/3"},
+    {"\u2154", "2/3"},
+    {"\u2155", "1/5"},
+    {"\u2156", "2/5"},
+    {"\u2157", "3/5"},
+    {"\u2158", "4/5"},
+    {"\u2159", "1/6"},
+    {"\u215a", "5/6"},
+    {"\u215b", "1/8"},
+    {"\u215c", "3/8"},
+    {"\u215d", "5/8"},
+    {"\u215e", "7/8"},
+}};
+
+// Raised and lowered characters.
+constexpr std::array<std::pair<std::string_view, char>, 14> kRaised = {{
+    {"\u2070", '0'},
+    {"\u00b9", '1'},
+    {"\u00b2", '2'},
+    {"\u00b3", '3'},
+    {"\u2074", '4'},
+    {"\u2075", '5'},
+    {"\u2076", '6'},
+    {"\u2077", '7'},
+    {"\u2078", '8'},
+    {"\u2079", '9'},
+    {"\u207b", '-'},
+    {"\u207a", '+'},
+    {"\u207f", 'n'},
+    {"\u02e3", 'x'},
+}};
+constexpr std::array<std::pair<std::string_view, char>, 10> kLowered = {{
+    {"\u2080", '0'},
+    {"\u2081", '1'},
+    {"\u2082", '2'},
+    {"\u2083", '3'},
+    {"\u2084", '4'},
+    {"\u2085", '5'},
+    {"\u2086", '6'},
+    {"\u2087", '7'},
+    {"\u2088", '8'},
+    {"\u2089", '9'},
+}};
+
+constexpr std::array<std::pair<std::string_view, std::string_view>, 10> kBases = {{
+    {"(two)", "2"},
+    {"(three)", "3"},
+    {"(four)", "4"},
+    {"(five)", "5"},
+    {"(six)", "6"},
+    {"(seven)", "7"},
+    {"(eight)", "8"},
+    {"(nine)", "9"},
+    {"(ten)", "10"},
+    {"(sixteen)", "16"},
 }};
 
 template <std::size_t n>
@@ -110,10 +206,11 @@ class LatexReader {
  public:
   explicit LatexReader(std::string_view text) : text_(text) { out_.reserve(text.size() + 16); }
 
-  std::string read() {
+  PlainAnswer read() {
     while (at_ < text_.size()) read_item(0);
+    settle_degrees();
     drop_unit();
-    return std::move(out_);
+    return {std::move(out_), std::move(unit_)};
   }
 
  private:
@@ -135,9 +232,14 @@ class LatexReader {
     } else if (c == '&' && in_matrix_) {
       out_ += ',';
       ++at_;
+    } else if (c == '*' && is_power()) {
+      out_ += '^';
+      at_ += 2;
     } else if (c == '~') {
       out_ += ' ';
       ++at_;
+    } else if (c == '{' && read_choose(depth)) {
+      return;
     } else if (starts("{,}")) {  // a thousands separator without the space of a comma
       out_ += ',';
       at_ += 3;
@@ -149,6 +251,16 @@ class LatexReader {
     }
   }
 
+  // x**2, as programs have it; not the marks of bold text.
+  bool is_power() const {
+    if (!starts("**") || out_.empty() || at_ + 2 >= text_.size()) return false;
+    const char before = out_.back();
+    const char after = text_[at_ + 2];
+    return (is_letter(before) || is_digit(before) || before == ')') &&
+           (is_letter(after) || is_digit(after) || after == '(' || after == '-') &&
+           text_.find("**", at_ + 2) == std::string_view::npos;
+  }
+
   void read_unicode(int depth) {
     for (const auto& [symbol, plain] : kUnicode) {
       if (!starts(symbol)) continue;
@@ -156,17 +268,71 @@ class LatexReader {
       at_ += symbol.size();
       return;
     }
+    for (const auto& [symbol, fraction] : kVulgar) {
+      if (!starts(symbol)) continue;
+      if (!out_.empty() && is_digit(out_.back())) out_ += ' ';
+      out_ += fraction;
+      at_ += symbol.size();
+      return;
+    }
+    if (read_small(kRaised, '^') || read_small(kLowered, '_')) return;
     if (starts(kDegreeSign)) {
       at_ += kDegreeSign.size();
+      out_ += kDegreeMark;
     } else if (starts("\u2248")) {
       at_ += 3;
       read_approximately();
     } else if (starts("\u221a")) {
       at_ += 3;
-      read_root(depth);
+      read_radical("sqrt", depth);
+    } else if (starts("\u221b") || starts("\u221c")) {
+      const std::string_view root = starts("\u221b") ? "sqrt[3]" : "sqrt[4]";
+      at_ += 3;
+      read_radical(root, depth);
+    } else if (starts("\u20ac") || starts("\u00a3") || starts("\u00a5") || starts("\u20b9")) {
+      if (unit_.empty()) {
+        unit_ = starts("\u20ac") ? "euro" : starts("\u00a3") ? "pound sterling" : starts("\u00a5") ? "yen" : "rupee";
+      }
+      at_ += text_[at_] == '\xc2' ? 2 : 3;
     } else {
       out_ += text_[at_++];
     }
+  }
+
+  // A run of raised or lowered characters.
+  template <std::size_t n>
+  bool read_small(const std::array<std::pair<std::string_view, char>, n>& table, char script) {
+    std::string run;
+    for (bool found = true; found;) {
+      found = false;
+      for (const auto& [symbol, plain] : table) {
+        if (!starts(symbol)) continue;
+        run += plain;
+        at_ += symbol.size();
+        found = true;
+        break;
+      }
+    }
+    if (run.empty()) return false;
+    out_ += script;
+    const bool alone = run.find_first_not_of("0123456789") == std::string::npos || run.size() == 1;
+    out_ += alone ? run : "(" + run + ")";
+    return true;
+  }
+
+  // The root sign without LaTeX: of a whole number, not of its first digit.
+  void read_radical(std::string_view name, int depth) {
+    if (!out_.empty() && is_letter(out_.back())) out_ += ' ';
+    out_ += name;
+    skip_spaces();
+    if (at_ < text_.size() && (text_[at_] == '(' || text_[at_] == '[')) return;
+    out_ += '(';
+    if (at_ < text_.size() && is_digit(text_[at_])) {
+      while (at_ < text_.size() && is_digit(text_[at_])) out_ += text_[at_++];
+    } else {
+      read_argument(depth);
+    }
+    out_ += ')';
   }
 
   void read_command(int depth) {
@@ -178,13 +344,25 @@ class LatexReader {
     }
     const std::string_view name = text_.substr(at_, end - at_);
     at_ = end;
-    if (contains(kDropped, name) || contains(kDegrees, name)) {
+    if (contains(kDropped, name)) {
       return;
+    } else if (contains(kDegrees, name)) {
+      out_ += kDegreeMark;
     } else if (contains(kWords, name) || contains(kUpright, name)) {
       if (depth == 0 && unit_begin_ == std::string::npos) {
         unit_begin_ = out_.size();
         unit_in_words_ = contains(kWords, name);
       }
+      read_argument(depth);
+    } else if (contains(kRepeated, name) && after_point()) {
+      out_ += '(';
+      read_argument(depth);
+      out_ += ')';
+    } else if (name == "mathbb") {
+      read_number_set(depth);
+    } else if (contains(kBinomials, name)) {
+      read_binomial(depth);
+    } else if (name == "overline") {
       read_argument(depth);
     } else if (contains(kDressing, name)) {
       read_argument(depth);
@@ -232,7 +410,10 @@ class LatexReader {
     } else if (c == ';' || c == ':' || is_space(c)) {
       out_ += ' ';
       ++at_;
-    } else if (c == '(' || c == ')' || c == '[' || c == ']' || c == '$') {
+    } else if (c == '(' || c == ')' || c == '[' || c == ']') {
+      ++at_;
+    } else if (c == '$') {
+      if (unit_.empty()) unit_ = "dollar";
       ++at_;
     } else {
       out_ += c;
@@ -250,6 +431,76 @@ class LatexReader {
     } else {
       out_ += '=';
     }
+  }
+
+  // Whether decimals were just read: 0.1 and what repeats.
+  bool after_point() const {
+    std::size_t begin = out_.size();
+    while (begin > 0 && is_digit(out_[begin - 1])) --begin;
+    return begin > 0 && out_[begin - 1] == '.';
+  }
+
+  // \mathbb{R} -> \R, which no variable is.
+  void read_number_set(int depth) {
+    const std::size_t begin = out_.size();
+    read_argument(depth);
+    const std::string name(trim(std::string_view(out_).substr(begin)));
+    if (name.size() != 1 || std::string_view("rznqc").find(to_lower(name[0])) == std::string_view::npos) return;
+    out_.resize(begin);
+    out_ += '\\';
+    out_ += static_cast<char>(to_lower(name[0]) - 'a' + 'A');
+    out_ += ' ';
+  }
+
+  // {n \choose k}.
+  bool read_choose(int depth) {
+    constexpr std::string_view kChoose = "\\choose";
+    constexpr std::size_t kMaxGroup = 128;  // bytes
+    const std::string_view group = text_.substr(at_, kMaxGroup);
+    const std::size_t choose = group.find(kChoose);
+    const std::size_t end = group.find('}');
+    if (choose == std::string_view::npos || end == std::string_view::npos || end < choose) return false;
+    if (group.substr(1, choose).find('{') != std::string_view::npos) return false;
+    if (!out_.empty() && is_letter(out_.back())) out_ += ' ';
+    out_ += "binom(";
+    const std::size_t whole = at_;
+    ++at_;
+    while (at_ < whole + choose) read_item(depth + 1);
+    out_ += ',';
+    at_ = whole + choose + kChoose.size();
+    while (at_ < whole + end) read_item(depth + 1);
+    at_ = whole + end + 1;
+    out_ += ')';
+    return true;
+  }
+
+  void read_binomial(int depth) {
+    if (!out_.empty() && is_letter(out_.back())) out_ += ' ';
+    out_ += "binom(";
+    read_argument(depth);
+    out_ += ',';
+    read_argument(depth);
+    out_ += ')';
+  }
+
+  // A degree sign is a unit, dropped as others are; beside a sine it is a factor.
+  void settle_degrees() {
+    if (out_.find(kDegreeMark) == std::string::npos) return;
+    const bool kept = std::any_of(kTrigonometric.begin(), kTrigonometric.end(), [&](std::string_view name) {
+      const std::size_t at = out_.find(name);
+      return at != std::string::npos && (at < 3 || out_.compare(at - 3, 3, "arc") != 0);
+    });
+    std::string settled;
+    for (const char c : out_) {
+      if (c != kDegreeMark) {
+        settled += c;
+      } else if (kept) {
+        settled += "deg";
+      }
+    }
+    if (!kept && unit_.empty()) unit_ = "degree";
+    out_ = std::move(settled);
+    unit_begin_ = std::min(unit_begin_, out_.size());
   }
 
   // The [4pt] of \\[4pt].
@@ -335,12 +586,15 @@ class LatexReader {
     if (!out_.empty() && is_letter(out_.back())) out_ += ' ';  // else it would join the name
     out_ += name;
     skip_spaces();
+    bool script = false;
     while (at_ < text_.size() && (text_[at_] == '^' || text_[at_] == '_')) {
-      read_script(depth);
-      if (at_ < text_.size() && (is_digit(text_[at_]) || is_letter(text_[at_]))) out_ += text_[at_++];
+      script = true;
+      out_ += text_[at_++];
+      read_operand(depth);  // of one character where there are no braces: \log_23 is that of 3
       skip_spaces();
     }
     if (at_ == text_.size()) return;
+    if (script && text_[at_] != '(' && text_[at_] != '{') out_ += ' ';
     const std::string_view rest = text_.substr(at_);
     const auto is_fraction = [&](std::string_view command) { return rest.substr(1).starts_with(command); };
     const bool whole = rest.front() == '\\' && std::any_of(kFractions.begin(), kFractions.end(), is_fraction);
@@ -375,10 +629,26 @@ class LatexReader {
     if (at_ == text_.size() || (text_[at_] != '{' && text_[at_] != '\\' && !starts(kDegreeSign))) return;
     read_operand(depth);
     // An exponent that only said "degrees" goes with its ^.
-    const std::string_view argument = trim(std::string_view(out_).substr(begin + 1));
-    if (argument == "()" || argument == "(\\circ )") out_.resize(begin);
+    const std::string argument(trim(std::string_view(out_).substr(begin + 1)));
+    const bool degrees = argument == std::string{'(', kDegreeMark, ')'} || argument == "(\\circ )";
+    if (argument == "()" || degrees) out_.resize(begin);
+    if (degrees) out_ += kDegreeMark;
+    const bool after_digit = begin > 0 && (is_digit(out_[begin - 1]) || out_[begin - 1] == ')');
+    // 5^{th} is the number five.
+    if (script == '^' && after_digit &&
+        (argument == "(th)" || argument == "(st)" || argument == "(nd)" || argument == "(rd)")) {
+      out_.resize(begin);
+    }
+    if (script == '_' && after_digit) {
+      for (const auto& [word, base] : kBases) {
+        if (argument == word) out_.replace(begin + 1, std::string::npos, base);
+      }
+    }
+    // What follows the braces is no part of it.
+    if (at_ < text_.size() && is_digit(text_[at_]) && !out_.empty() && is_digit(out_.back())) out_ += ' ';
     // 42_{10}: in the base it would be in anyway.
-    if (script == '_' && argument == "10" && begin > 0 && is_digit(out_[begin - 1])) out_.resize(begin);
+    if (script == '_' && (argument == "10" || argument == "(ten)") && begin > 0 && is_digit(out_[begin - 1]))
+      out_.resize(begin);
   }
 
   // "5\text{ cm}" means 5: what dressed text begins after a number is its unit, unless it goes on with more.
@@ -396,12 +666,13 @@ class LatexReader {
     // Words are a unit whatever they say; symbols only where they are known to be one, else they are factors:
     // 4\mathrm{i}.
     if (unit == "i" || unit == "e" || (!unit_in_words_ && !are_unit_symbols(unit))) return;
-    const std::string_view first = unit.substr(0, unit.find(' '));
-    if (first == "or" || first == "and" || first == "to") return;
+    // What says more than a unit would.
+    if (changes_meaning(unit)) return;
     if (!is_number(number)) {
       const std::optional<Value> value = evaluate(number);
       if (!value || !value->constant) return;
     }
+    if (unit_.empty() || unit_ == "degree") unit_ = unit;
     out_.resize(unit_begin_);
   }
 
@@ -411,10 +682,11 @@ class LatexReader {
   bool in_matrix_ = false;
   std::size_t unit_begin_ = std::string::npos;  // in out_: where the first dressed text outside all arguments began
   bool unit_in_words_ = false;                  // it is \text, not \mathrm
+  std::string unit_;                            // what was dropped
 };
 
 }  // namespace
 
-std::string latex_to_plain(std::string_view latex) { return LatexReader(latex).read(); }
+PlainAnswer latex_to_plain(std::string_view latex) { return LatexReader(latex).read(); }
 
 }  // namespace dts

@@ -6,6 +6,7 @@
 #include "answer/canonical.h"
 #include "answer/latex.h"
 #include "answer/number.h"
+#include "answer/reading.h"
 #include "answer/units.h"
 #include "dts/answer.h"
 #include "text/ascii.h"
@@ -40,6 +41,14 @@ std::string fold(std::string_view text) {
 
 bool is_tight(char c) { return std::string_view("=+-*/^_<>()[]{}|").find(c) != std::string_view::npos; }
 
+// "3 or -3": the minus belongs to the number, not to the word.
+bool ends_in_joining_word(std::string_view text) {
+  for (const std::string_view word : {" and", " or", " is", " except"}) {
+    if (text.ends_with(word)) return true;
+  }
+  return false;
+}
+
 // No space beside operators and brackets, nor before a comma.
 std::string tighten(std::string_view text) {
   std::string out;
@@ -47,7 +56,8 @@ std::string tighten(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (is_space(text[i])) {
       const char after = i + 1 < text.size() ? text[i + 1] : ' ';
-      if (out.empty() || is_tight(out.back()) || is_tight(after) || after == ',' || is_space(after)) continue;
+      if (out.empty() || is_tight(out.back()) || after == ',' || is_space(after)) continue;
+      if (is_tight(after) && !ends_in_joining_word(out)) continue;
       out += ' ';
     } else {
       out += text[i];
@@ -68,13 +78,7 @@ bool drop_suffix(std::string_view& text, std::string_view suffix) {
   return true;
 }
 
-bool drop_currency(std::string_view& text) {
-  static constexpr std::array<std::string_view, 5> kCurrencies = {"\u20ac", "\u00a3", "\u00a5", "\u20b9", "$"};
-  for (const std::string_view sign : kCurrencies) {
-    if (drop_prefix(text, sign) || drop_suffix(text, sign)) return true;
-  }
-  return false;
-}
+bool drop_currency(std::string_view& text) { return drop_prefix(text, "$") || drop_suffix(text, "$"); }
 
 bool drop_quotes(std::string_view& text) {
   struct Pair {
@@ -104,18 +108,20 @@ bool drop_choice_brackets(std::string_view& text) {
 }
 
 // "x=5" answers 5, and "x\in[0, 1]" the interval; "x=y=5" is left alone.
-bool drop_variable(std::string_view& text) {
+bool drop_variable(std::string_view& text, Reading& reading) {
+  const auto drop = [&](std::string_view rest) {
+    if (reading.variable.empty()) reading.variable = text.substr(0, 1);
+    text = rest;
+    return true;
+  };
   if (text.size() > 4 && is_letter(text[0])) {
     std::string_view rest = trim(text.substr(1));
-    if (drop_prefix(rest, "\\in") && !rest.empty() && !is_letter(rest.front())) {
-      text = rest;
-      return true;
-    }
+    if (drop_prefix(rest, "\\in") && !rest.empty() && !is_letter(rest.front())) return drop(rest);
   }
-  if (text.size() < 3 || !is_letter(text[0]) || text[1] != '=' || text.find('=', 2) != std::string_view::npos)
-    return false;
-  text.remove_prefix(2);
-  return true;
+  const bool assigned = text.size() > 2 && is_letter(text[0]) && text[1] == '=';
+  if (!assigned || text.find_first_of("=<>", 2) != std::string_view::npos) return false;
+  // x=1, y=2 is a list.
+  return drop(text.substr(2));
 }
 
 // "final answer: 5", as some write it inside the box.
@@ -139,15 +145,23 @@ bool drop_plus(std::string_view& text) {
   return true;
 }
 
-bool drop_end_mark(std::string_view& text) {
+bool drop_end_mark(std::string_view& text, Reading& reading) {
   if (text.empty() || std::string_view(".,;:%").find(text.back()) == std::string_view::npos) return false;
+  if (text.size() > 3 && text.ends_with("...") && is_digit(text[text.size() - 4])) return false;
+  if (text.back() == '%') reading.percent = true;
   text.remove_suffix(1);
   return true;
 }
 
-bool drop_units_after(std::string_view& text) {
+bool drop_units_after(std::string_view& text, Reading& reading) {
   const std::string_view number = drop_units(text);
   if (number.size() == text.size()) return false;
+  const std::string_view unit = trim(text.substr(number.size()));
+  if (unit == "percent") {
+    reading.percent = true;
+  } else if (reading.unit.empty()) {
+    reading.unit = unit;
+  }
   text = number;
   return true;
 }
@@ -162,11 +176,11 @@ std::string plain_modulus(std::string text) {
   return text.replace(open, kOpen.size(), " mod ");
 }
 
-std::string_view peel(std::string_view text) {
+std::string_view peel(std::string_view text, Reading& reading) {
   for (;;) {
     text = trim(text);
-    if (drop_end_mark(text) || drop_currency(text) || drop_quotes(text) || drop_choice_brackets(text) ||
-        drop_lead_in(text) || drop_variable(text) || drop_plus(text) || drop_units_after(text)) {
+    if (drop_end_mark(text, reading) || drop_currency(text) || drop_quotes(text) || drop_choice_brackets(text) ||
+        drop_lead_in(text) || drop_variable(text, reading) || drop_plus(text) || drop_units_after(text, reading)) {
       continue;
     }
     return text == "-0" ? text.substr(1) : text;
@@ -175,14 +189,20 @@ std::string_view peel(std::string_view text) {
 
 }  // namespace
 
-std::string normalise_answer(std::string_view answer) {
+Reading read_answer(std::string_view answer) {
+  Reading reading;
   std::string text = fold(answer);
   for (int pass = 0; pass < kMaxPasses && text.size() <= kMaxAnswer; ++pass) {
-    std::string next = canonical_values(peel(rewrite_numbers(plain_modulus(tighten(fold(latex_to_plain(text)))))));
+    PlainAnswer plain = latex_to_plain(text);
+    if (reading.unit.empty()) reading.unit = fold(plain.unit);
+    std::string next = canonical_values(peel(rewrite_numbers(plain_modulus(tighten(fold(plain.text)))), reading));
     if (next == text) break;
     text = std::move(next);
   }
-  return text;
+  reading.core = std::move(text);
+  return reading;
 }
+
+std::string normalise_answer(std::string_view answer) { return read_answer(answer).core; }
 
 }  // namespace dts

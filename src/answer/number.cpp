@@ -79,7 +79,17 @@ std::string rewrite_numbers(std::string_view text) {
     if (is_digit(c) || (c == '.' && digits_at(text, at + 1) > 0)) {
       const Number number = number_at(text, at, depth == 0);
       const char after = number.end < text.size() ? text[number.end] : ' ';
-      const bool part_of_more = is_letter(before) || is_digit(before) || before == '.' || before == ':' ||
+      // 0.10(6), 0.(09) and 0.100... go on: their zeros count.
+      const std::size_t group = number.end + (number.end > number.integer || after != '.' ? 0 : 1);
+      const std::size_t repeated =
+          group > number.integer && text.substr(group, 1) == "(" ? digits_at(text, group + 1) : 0;
+      if (repeated > 0 && text.substr(group + 1 + repeated, 1) == ")") {
+        out += text.substr(at, group + 2 + repeated - at);
+        at = group + 2 + repeated;
+        continue;
+      }
+      const bool goes_on = number.end > number.integer && text.substr(number.end, 3) == "...";
+      const bool part_of_more = goes_on || is_letter(before) || is_digit(before) || before == '.' || before == ':' ||
                                 after == ':' || (after == '.' && digits_at(text, number.end + 1) > 0);
       if (part_of_more) {
         // Up to the comma: what follows it may be a number of its own.

@@ -31,6 +31,8 @@ class Rational {
   std::optional<Rational> power(const Rational& exponent) const;  // nothing when it is not rational
   std::optional<Rational> root(int degree) const;                 // degree >= 2; nothing when it is not rational
 
+  Int128 numerator() const { return numerator_; }
+  Int128 denominator() const { return denominator_; }
   bool is_whole() const { return denominator_ == 1; }
   bool is_negative() const { return numerator_ < 0; }
   std::optional<int> small_whole() const;  // a whole number up to 4096 either way

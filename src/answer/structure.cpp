@@ -60,6 +60,7 @@ std::optional<std::vector<std::string_view>> split(std::string_view text,
 constexpr std::array<std::string_view, 1> kComma = {","};
 // The longest first: "3, 5, and 7" has no empty item.
 constexpr std::array<std::string_view, 6> kBare = {", or ", ", and ", ",", " or ", " and ", ";"};
+constexpr std::array<std::string_view, 1> kColon = {":"};
 constexpr std::array<std::string_view, 1> kUnion = {"\\cup"};
 constexpr std::array<std::string_view, 6> kRelations = {"<=", ">=", "!=", "=", "<", ">"};
 
@@ -129,20 +130,29 @@ std::optional<Span> span_of_inequality(std::string_view text) {
   if (signs.size() == 1 && (at_most(signs[0]) || at_least(signs[0])) &&
       is_variable(sides[0]) != is_variable(sides[1])) {
     const bool first = is_variable(sides[0]);
-    const std::string_view end = sides[first ? 1 : 0];
+    const std::string end(sides[first ? 1 : 0]);
+    const char variable = to_lower(sides[first ? 0 : 1].front());
     const bool closed = signs[0].size() == 2;
     // x<5 and 5>x have their end above.
-    if (at_most(signs[0]) == first) return Span{'(', kMinusInfinity, end, closed ? ']' : ')'};
-    return Span{closed ? '[' : '(', end, kInfinity, ')'};
+    if (at_most(signs[0]) == first) return Span{'(', std::string(kMinusInfinity), end, closed ? ']' : ')', variable};
+    return Span{closed ? '[' : '(', end, std::string(kInfinity), ')', variable};
   }
   if (signs.size() != 2 || !is_variable(sides[1])) return std::nullopt;
+  const std::string first(sides[0]);
+  const std::string last(sides[2]);
+  const char variable = to_lower(sides[1].front());
   if (at_most(signs[0]) && at_most(signs[1])) {
-    return Span{signs[0].size() == 2 ? '[' : '(', sides[0], sides[2], signs[1].size() == 2 ? ']' : ')'};
+    return Span{signs[0].size() == 2 ? '[' : '(', first, last, signs[1].size() == 2 ? ']' : ')', variable};
   }
   if (at_least(signs[0]) && at_least(signs[1])) {
-    return Span{signs[1].size() == 2 ? '[' : '(', sides[2], sides[0], signs[0].size() == 2 ? ']' : ')'};
+    return Span{signs[1].size() == 2 ? '[' : '(', last, first, signs[0].size() == 2 ? ']' : ')', variable};
   }
   return std::nullopt;
+}
+
+std::vector<std::string_view> split_ratio(std::string_view text) {
+  auto items = split(text, kColon);
+  return items ? *std::move(items) : std::vector<std::string_view>{text};
 }
 
 std::vector<std::string_view> split_union(std::string_view text) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -33,11 +34,15 @@ std::optional<Relation> split_relation(std::string_view text);
 // chain around one letter.
 struct Span {
   char open = '(';
-  std::string_view low;
-  std::string_view high;
+  std::string low;
+  std::string high;
   char close = ')';
+  char variable = '\0';  // none for an interval in brackets
 };
 std::optional<Span> span_of_inequality(std::string_view text);
+
+// "3:4:5": what stands between the colons outside all brackets; one when there is none.
+std::vector<std::string_view> split_ratio(std::string_view text);
 
 // "a\cup b": the items between the unions outside all brackets; one when there is no union.
 std::vector<std::string_view> split_union(std::string_view text);

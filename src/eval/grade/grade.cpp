@@ -4,9 +4,9 @@
 #include <optional>
 
 #include "answer/choice_letter.h"
-#include "answer/equivalence.h"
 #include "answer/expression.h"
 #include "answer/extract.h"
+#include "answer/reading.h"
 #include "dts/answer.h"
 #include "eval/grade/livebench.h"
 #include "eval/grade/livebench_text.h"
@@ -87,12 +87,8 @@ std::string answer_for_vote(const DatasetInfo& dataset, const Question& question
       return number_answer(trajectory, opens_thinking, false);
     case AnswerKind::kNumber:
       return number_answer(trajectory, opens_thinking, true);
-    case AnswerKind::kMath: {
-      // The normal form has no percent sign, but 50% is 0.5 as well as 50.
-      const std::string written = math_answer(trajectory, opens_thinking);
-      std::string normal = normalise_answer(written);
-      return is_percentage(written) && !normal.empty() ? normal + "%" : normal;
-    }
+    case AnswerKind::kMath:
+      return written(read_answer(math_answer(trajectory, opens_thinking)));
     case AnswerKind::kLetter:
       return letter_answer(question, trajectory, opens_thinking);
     case AnswerKind::kLiveBench:
