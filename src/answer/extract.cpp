@@ -1,6 +1,7 @@
 #include "answer/extract.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <string>
 #include <string_view>
@@ -46,6 +47,47 @@ std::string without_bold(std::string_view line) {
   return out;
 }
 
+bool starts_with_word(std::string_view text, std::string_view word) {
+  return text.starts_with(word) && (text.size() == word.size() || !is_letter(text[word.size()]));
+}
+
+// The end of what begins a formula at `at`: $...$, \(...\), \[...\]; `at` when nothing does.
+std::size_t formula_end(std::string_view text, std::size_t at) {
+  struct Pair {
+    std::string_view open, close;
+  };
+  static constexpr std::array<Pair, 4> kPairs = {{{"$$", "$$"}, {"$", "$"}, {"\\(", "\\)"}, {"\\[", "\\]"}}};
+  for (const Pair& pair : kPairs) {
+    if (!text.substr(at).starts_with(pair.open) || (at > 0 && text[at - 1] == '\\')) continue;
+    const std::size_t close = text.find(pair.close, at + pair.open.size());
+    return close == std::string_view::npos ? at : close + pair.close.size();
+  }
+  return at;
+}
+
+// Up to the point, outside all formulas, after which another sentence begins; and without ", as required".
+std::string_view first_sentence(std::string_view text) {
+  for (std::size_t at = 0; at < text.size();) {
+    if (const std::size_t end = formula_end(text, at); end > at) {
+      at = end;
+      continue;
+    }
+    const std::string_view rest = text.substr(at);
+    const bool stop = (rest[0] == '.' || rest[0] == '!') && rest.size() > 2 && is_space(rest[1]) &&
+                      !is_digit(rest[2]) && !(at > 0 && rest[0] == '!' && is_digit(text[at - 1]));
+    if (stop) return trim(text.substr(0, at));
+    if (rest[0] == ',' || is_space(rest[0])) {
+      const std::string_view next = trim(rest.substr(1));
+      for (const std::string_view word : {"as", "because", "since", "which", "where", "so", "I"}) {
+        const bool clause = rest[0] == ',' || word == "because" || word == "since";
+        if (clause && starts_with_word(next, word) && at > 0) return trim(text.substr(0, at));
+      }
+    }
+    ++at;
+  }
+  return text;
+}
+
 // "The final answer is: 7" -> "7". For a last line, which is prose more often than not.
 LastLine drop_lead_in(std::string_view line) {
   if (line.size() > 1 && (line[0] == '-' || line[0] == '*') && is_space(line[1])) line = trim(line.substr(1));
@@ -61,9 +103,17 @@ LastLine drop_lead_in(std::string_view line) {
   if (!drop_words(line, "answer")) return unled;
   const std::size_t before = line.size();
   drop_marks(line);
+  // "Final Answer: The final answer is 7": said twice.
+  if (line.size() < before) {
+    const LastLine again = drop_lead_in(line);
+    if (again.is_stated) return again;
+  }
   drop_words(line, "is");
   drop_marks(line);
-  return {std::string(line), line.size() < before};
+  for (const std::string_view word : {"therefore", "thus", "simply", "indeed"}) {
+    if (drop_words(line, word)) break;
+  }
+  return {std::string(first_sentence(line)), line.size() < before};
 }
 
 // Empty when the line is too long to be an answer.
@@ -74,6 +124,68 @@ std::string_view last_line(std::string_view text) {
     if (text.size() - --begin > kMaxLine) return {};
   }
   return trim(text.substr(begin));
+}
+
+// The formula at the end of the text, but for a point: "so we get $42$.". With those before it that only commas, "and"
+// and "or" part from it. Empty when it ends otherwise.
+std::string_view last_formula(std::string_view text) {
+  constexpr std::size_t kMaxFormulas = 4096;  // bytes
+  text = trim(text);
+  while (!text.empty() && (text.back() == '.' || text.back() == '*')) text.remove_suffix(1);
+  if (text.size() < 3) return {};
+  const std::string_view tail = text.substr(text.size() - std::min(text.size(), kMaxFormulas));
+  std::string_view close = tail.substr(tail.size() - 2);
+  if (close != "$$" && close != "\\)" && close != "\\]") close = tail.substr(tail.size() - 1);
+  const std::string_view open = close == "\\)" ? "\\(" : close == "\\]" ? "\\[" : close;
+  if (close.size() == 1 && close != "$") return {};
+  std::size_t begin = tail.substr(0, tail.size() - close.size()).rfind(open);
+  if (begin == std::string_view::npos || tail.size() - begin > kMaxLine) return {};
+  if (trim(tail.substr(begin + open.size(), tail.size() - begin - open.size() - close.size())).empty()) return {};
+  for (;;) {
+    const std::string_view before = tail.substr(0, begin);
+    const std::size_t end = before.rfind(close);
+    if (end == std::string_view::npos || open != (close == "$" ? "$" : open)) break;
+    const std::string_view between = trim(before.substr(end + close.size()));
+    if (between != "," && between != "and" && between != "or" && between != ", and" && between != ", or") break;
+    const std::size_t next = before.substr(0, end).rfind(open);
+    if (next == std::string_view::npos) break;
+    begin = next;
+  }
+  return tail.substr(begin);
+}
+
+// The last "answer is" or "answer:" of the text, with what follows it: where more than the answer was said after it.
+LastLine last_stated(std::string_view text) {
+  constexpr std::size_t kMaxSearch = std::size_t{1} << 16U;  // bytes
+  constexpr int kMaxCandidates = 64;
+  text = text.substr(text.size() - std::min(text.size(), kMaxSearch));
+  std::size_t end = text.size();
+  for (int candidate = 0; candidate < kMaxCandidates; ++candidate) {
+    const std::size_t lower = text.substr(0, end).rfind("nswer");
+    if (lower == std::string_view::npos || lower == 0) break;
+    end = lower;
+    const bool is_word =
+        (text[lower - 1] == 'a' || text[lower - 1] == 'A') && (lower < 2 || !is_letter(text[lower - 2]));
+    if (!is_word) continue;
+    std::string_view rest = text.substr(lower + 5);
+    const std::size_t line_end = std::min(rest.find('\n'), rest.size());
+    std::string line = without_bold(rest.substr(0, std::min(line_end, kMaxLine)));
+    if (trim(line).empty() || trim(line) == ":" || trim(line) == "is" || trim(line) == "is:") {
+      // On the next line that has anything; a formula there may go on over lines of its own.
+      const bool named =
+          trim(line) != "" || text.substr(0, lower).ends_with("inal A") || text.substr(0, lower).ends_with("inal a");
+      rest = trim(rest.substr(line_end));
+      if (!named || rest.empty()) continue;
+      const std::size_t formula = formula_end(rest, 0);
+      const std::size_t next = formula > 0 && formula <= kMaxLine ? formula : std::min(rest.find('\n'), rest.size());
+      if (next > kMaxLine) continue;
+      const std::string following = without_bold(rest.substr(0, next));
+      return {std::string(first_sentence(trim(following))), true};
+    }
+    LastLine stated = drop_lead_in("answer" + line);
+    if (stated.is_stated && !stated.text.empty()) return stated;
+  }
+  return {};
 }
 
 }  // namespace
@@ -161,7 +273,11 @@ LastLine last_line_answer(std::string_view text) {
     return {std::string(tagged), true};
   }
   const std::string line = without_bold(last_line(text));
-  return drop_lead_in(trim(line));
+  LastLine last = drop_lead_in(trim(line));
+  if (last.is_stated && !last.text.empty()) return last;
+  if (LastLine stated = last_stated(text); stated.is_stated) return stated;
+  if (const std::string_view formula = last_formula(text); !formula.empty()) last.text = formula;
+  return last;
 }
 
 std::string extract_answer(std::string_view text, bool opens_thinking) {
