@@ -26,9 +26,21 @@ constexpr std::array<std::string_view, 12> kFillers = {"is",     "would",  "be",
 constexpr std::array<std::string_view, 8> kDecisions = {"go with",   "go for",    "going with", "going for",
                                                         "went with", "settle on", "settle for", "settling on"};
 // ... and what says so only where nothing but a reason follows: "choose A = 2" sets a number.
-constexpr std::array<std::string_view, 8> kSelections = {"pick",   "picking",   "choose", "choosing",
-                                                         "select", "selecting", "chose",  "guess"};
-constexpr std::array<std::string_view, 4> kReasons = {"because", "since", "as", "for"};
+constexpr std::array<std::string_view, 13> kSelections = {"pick",      "picking", "choose",   "choosing", "select",
+                                                          "selecting", "chose",   "guess",    "must be",  "should be",
+                                                          "it's",      "it is",   "has to be"};
+constexpr std::array<std::string_view, 6> kReasons = {"because", "since", "as", "for", "rather", "not"};
+// What follows a letter that is right ...
+constexpr std::array<std::string_view, 8> kPraise = {"is correct",  "is right",      "is the correct", "is the right",
+                                                     "is the best", "is the answer", "is true",        "is therefore"};
+// ... and one that is not, and what stands before one that is not meant.
+constexpr std::array<std::string_view, 14> kBlame = {
+    "is wrong",     "is incorrect",      "is not",    "isn't",         "is false",  "is ruled", "is eliminated",
+    "can be ruled", "can be eliminated", "are wrong", "are incorrect", "cannot be", "can't be", "does not"};
+constexpr std::array<std::string_view, 17> kRejection = {
+    "not",       "rather than", "instead of",  "rule out", "ruled out", "ruling out",
+    "eliminate", "eliminated",  "eliminating", "exclude",  "excludes",  "reject",
+    "discard",   "unlike",      "isn't",       "than",     "nor"};
 
 bool starts_with(std::string_view text, std::string_view lower) {
   if (text.size() < lower.size()) return false;
@@ -52,6 +64,44 @@ std::string_view without_dressing(std::string_view text, bool across_lines) {
   return text;
 }
 
+bool ends_with(std::string_view text, std::string_view lower) {
+  return text.size() >= lower.size() && starts_with(text.substr(text.size() - lower.size()), lower);
+}
+
+// "not option C", "rather than (C)": of the words right before it.
+bool is_rejected(std::string_view before) {
+  before = before.substr(before.size() - std::min<std::size_t>(before.size(), 48));
+  for (int word = 0; word < 2; ++word) {
+    while (!before.empty() && (is_space(before.back()) || kMarks.find(before.back()) != std::string_view::npos)) {
+      before.remove_suffix(1);
+    }
+    for (const std::string_view one : kRejection) {
+      const bool whole =
+          before.size() == one.size() || !is_letter(before[before.size() - std::min(before.size(), one.size() + 1)]);
+      if (ends_with(before, one) && whole) return true;
+    }
+    // Past one word that only names it.
+    bool named = false;
+    for (const std::string_view one : {"option", "options", "choice", "answer", "the"}) {
+      if (!ends_with(before, one)) continue;
+      before.remove_suffix(one.size());
+      named = true;
+      break;
+    }
+    if (!named) return false;
+  }
+  return false;
+}
+
+// "C is wrong": of what follows the letter.
+bool is_blamed(std::string_view after) {
+  after = after.substr(0, kMaxDressing);
+  while (!after.empty() && std::string_view("*_$`\"')]} \t").find(after.front()) != std::string_view::npos) {
+    after.remove_prefix(1);
+  }
+  return std::any_of(kBlame.begin(), kBlame.end(), [&](std::string_view one) { return starts_with(after, one); });
+}
+
 class LetterFinder {
  public:
   LetterFinder(std::string_view text, int choices) : text_(text), last_(static_cast<char>('A' + choices - 1)) {}
@@ -65,7 +115,9 @@ class LetterFinder {
       const std::string_view rest = text_.substr(at);
       switch (to_lower(rest.front())) {
         case '(':
-          keep(bracketed, bracketed_letter(rest));
+          if (!is_rejected(text_.substr(0, at)) && !is_blamed(rest.substr(std::min<std::size_t>(rest.size(), 3)))) {
+            keep(bracketed, bracketed_letter(rest));
+          }
           break;
         case '\\':
           if (rest.size() > 1 && rest[1] == '\\') break;
@@ -83,12 +135,17 @@ class LetterFinder {
           break;
         case 'c':
         case 'o':
-          if (starts_with(rest, "option") || starts_with(rest, "choice")) keep(said, said_letter(rest.substr(6)));
+          if ((starts_with(rest, "option") || starts_with(rest, "choice")) && !is_rejected(text_.substr(0, at))) {
+            keep(said, said_letter(rest.substr(6), true));
+          }
           break;
         default:
           break;
       }
-      if (at == 0 || !is_letter(text_[at - 1])) keep(said, decided_letter(rest));
+      if (at == 0 || !is_letter(text_[at - 1])) {
+        keep(said, decided_letter(rest));
+        keep(said, praised_letter(rest));
+      }
     }
     for (const char letter : {stated, said, last_line_letter(), bracketed, swallowed}) {
       if (letter != '\0') return letter;
@@ -158,8 +215,21 @@ class LetterFinder {
     return letter_of(box.front(), true);
   }
 
-  // After "answer", "option" or "choice": a few filler words, then the letter.
-  char said_letter(std::string_view after) const {
+  // "B is correct", "(B) is the right one".
+  char praised_letter(std::string_view text) const {
+    if (text.size() < 4 || !(text[0] >= 'A' && text[0] <= last_)) return '\0';
+    std::string_view after = text.substr(1);
+    if (!ends_word(after)) return '\0';
+    while (!after.empty() && std::string_view("*_$`\")] ").find(after.front()) != std::string_view::npos) {
+      after.remove_prefix(1);
+    }
+    const bool praised =
+        std::any_of(kPraise.begin(), kPraise.end(), [&](std::string_view one) { return starts_with(after, one); });
+    return praised ? text[0] : '\0';
+  }
+
+  // After "answer", "option" or "choice": a few filler words, then the letter. Behind the last two "A" is no article.
+  char said_letter(std::string_view after, bool named = false) const {
     if (!ends_word(after)) return '\0';
     std::string_view rest = skip_to_word(after);
     for (int filler = 0; filler < kMaxFillers; ++filler) {
@@ -171,6 +241,8 @@ class LetterFinder {
     }
     if (rest.empty() || !ends_word(rest.substr(1))) return '\0';
     const bool in_brackets = rest.size() > 1 && rest[1] == ')';
+    if (is_blamed(rest.substr(1))) return '\0';
+    if (named && rest.starts_with("A is ")) return letter_of('A', true);
     return !in_brackets && is_article(rest) ? '\0' : letter_of(rest.front(), in_brackets);
   }
 
