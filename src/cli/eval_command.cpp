@@ -227,7 +227,7 @@ int evaluate(EvalFlags& flags) {
     throw usage_error("-o is missing: the file that keeps the results, as -o results.db");
   }
   // A file that is something else is refused before a model is loaded, and none is made when loading fails.
-  if (!flags.out.empty() && std::filesystem::exists(flags.out)) eval::Store(flags.out, /*read_only=*/true);
+  if (!flags.out.empty() && std::filesystem::exists(flags.out)) eval::Store::check(flags.out);
   const Interrupt interrupt;
   EvalSession session(flags.model, flags.workers, flags.timing);
   std::vector<EvalWork> all;

@@ -199,6 +199,15 @@ TEST_F(EvalCliTest, TwoProcessesShareOneFile) {
   EXPECT_EQ(contents(file("two.db")), contents(file("one.db")));
 }
 
+TEST_F(EvalCliTest, AnEmptyFileIsOneThatIsAboutToBeFilled) {
+  // As another process leaves it between opening the file and its first table.
+  const std::string results = write("empty.db", "");
+  expect_refused(run_cli({"report", results}), 1, {results, "no results in it yet"});
+  const CliResult result = run_cli(eval_arguments(results));
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(rows_in(results), kRows);
+}
+
 TEST_F(EvalCliTest, WhatAnotherProcessIsMakingIsSaid) {
   const std::string results = file("shared.db");
   Store store(results);

@@ -198,9 +198,26 @@ struct Store::Impl {
   Impl(const std::string& path, bool read_only) : database(path, read_only), self(process_identity(self_pid())) {}
   static std::string self_pid() { return std::to_string(getpid()); }
 
+  bool is_empty() const {
+    Statement tables(database, "SELECT count(*) FROM sqlite_master");
+    tables.step();
+    return tables.integer(0) == 0;
+  }
+
   std::int64_t pragma(const char* name) const {
     Statement statement(database, fmt::format("PRAGMA {}", name));
     return statement.step() ? statement.integer(0) : 0;
+  }
+
+  void require_ours() const {
+    if (pragma("application_id") != kApplicationId) {
+      throw Error(database.path() + ": is a database, but not one of dts eval");
+    }
+    const std::int64_t version = pragma("user_version");
+    if (version != kFormat) {
+      throw Error(fmt::format("{}: has version {} of the results' format; this program reads version {}",
+                              database.path(), version, kFormat));
+    }
   }
 
   Database database;
@@ -209,29 +226,23 @@ struct Store::Impl {
 
 Store::Store(const std::string& path, bool read_only) : impl_(std::make_unique<Impl>(path, read_only)) {
   Database& database = impl_->database;
-  const auto is_empty = [&database] {
-    Statement tables(database, "SELECT count(*) FROM sqlite_master");
-    tables.step();
-    return tables.integer(0) == 0;
-  };
-  if (!read_only && is_empty()) {
+  if (impl_->is_empty()) {
+    if (read_only) throw Error(path + ": is empty: there are no results in it yet");
     Transaction transaction(database);
-    if (is_empty()) {  // another process may have been faster
+    if (impl_->is_empty()) {  // another process may have been faster
       database.execute(kSchema);
       database.execute(fmt::format("PRAGMA application_id = {}; PRAGMA user_version = {}", kApplicationId, kFormat));
     }
     transaction.commit();
   }
   // Nothing is changed in a file before it is known to be ours.
-  if (impl_->pragma("application_id") != kApplicationId) {
-    throw Error(path + ": is a database, but not one of dts eval");
-  }
-  const std::int64_t version = impl_->pragma("user_version");
-  if (version != kFormat) {
-    throw Error(fmt::format("{}: has version {} of the results' format; this program reads version {}", path, version,
-                            kFormat));
-  }
+  impl_->require_ours();
   if (!read_only) database.execute("PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL");
+}
+
+void Store::check(const std::string& path) {
+  const Impl impl(path, /*read_only=*/true);
+  if (!impl.is_empty()) impl.require_ours();
 }
 
 Store::~Store() = default;

@@ -91,6 +91,9 @@ class Store {
   // written.
   explicit Store(const std::string& path, bool read_only = false);
   ~Store();
+  // Throws for a file that Store() would not take; makes and changes none. One that is empty is taken: another process
+  // may be about to fill it.
+  static void check(const std::string& path);
   Store(const Store&) = delete;
   Store& operator=(const Store&) = delete;
 
