@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <ctime>
 #include <memory>
 #include <random>
 
@@ -23,6 +24,17 @@ using Clock = std::chrono::steady_clock;
 constexpr int kRounds = 3;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// What a step is measured by.
+enum class StepClock { kWall, kCpu };
+
+// Seconds since some moment. kCpu: that all threads of this process were running.
+double now(StepClock clock) {
+  if (clock == StepClock::kWall) return std::chrono::duration<double>(Clock::now().time_since_epoch()).count();
+  timespec time = {};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
+}
 
 double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -47,7 +59,7 @@ struct Samples {
   std::vector<double> bare, ours, ratios, model, statistics, bookkeeping, forks;
 };
 
-void measure(Engine& engine, BareLoop& bare, int branches, int private_tokens, int warm_up, int steps,
+void measure(Engine& engine, BareLoop& bare, int branches, int private_tokens, int warm_up, int steps, StepClock clock,
              Samples& samples) {
   bare.fill(private_tokens);
 
@@ -69,12 +81,14 @@ void measure(Engine& engine, BareLoop& bare, int branches, int private_tokens, i
     bare.step();
   }
   for (int i = 0; i < steps; ++i) {
-    samples.bare.push_back(bare.step());
+    const double bare_start = now(clock);
+    bare.step();
+    samples.bare.push_back(now(clock) - bare_start);
     const EngineTimes before = engine.times();
     const double book_before = scheduler.bookkeeping_seconds();
-    const Clock::time_point start = Clock::now();
+    const double start = now(clock);
     step();
-    samples.ours.push_back(seconds_since(start));
+    samples.ours.push_back(now(clock) - start);
     const EngineTimes after = engine.times();
     samples.ratios.push_back(samples.ours.back() / samples.bare.back());
     samples.model.push_back(after.model - before.model);
@@ -162,7 +176,9 @@ StepBenchResult run_step_bench(const LlamaModel& model, const StepBenchOptions& 
   LlamaEngineOptions engine_options = options.engine;
   if (engine_options.threads == 0) engine_options.threads = usable_cores();
   result.threads = engine_options.threads;
-  const int warm_up = impl_of(model).on_gpu ? 4 : 2;  // a GPU records its graphs in the first steps
+  const bool on_gpu = impl_of(model).on_gpu;
+  const StepClock clock = engine_options.threads == 1 && !on_gpu ? StepClock::kCpu : StepClock::kWall;
+  const int warm_up = on_gpu ? 4 : 2;  // a GPU records its graphs in the first steps
   const int longest = *std::max_element(options.private_tokens.begin(), options.private_tokens.end());
   for (const int branches : options.branches) {
     engine_options.max_branches = branches;
@@ -185,7 +201,7 @@ StepBenchResult run_step_bench(const LlamaModel& model, const StepBenchOptions& 
     for (int round = 0; round < kRounds; ++round) {
       const int steps = options.steps / kRounds + (round < options.steps % kRounds ? 1 : 0);
       for (std::size_t i = 0; steps > 0 && i < samples.size(); ++i) {
-        measure(*engine, bare, branches, options.private_tokens[i], warm_up, steps, samples[i]);
+        measure(*engine, bare, branches, options.private_tokens[i], warm_up, steps, clock, samples[i]);
         if (on_measured) on_measured();
       }
     }

@@ -17,7 +17,8 @@ struct StepBenchOptions {
   const Model* ours = nullptr;  // whose steps are ours, the same weights on another engine; null: llama.cpp's, too
 };
 
-// Seconds a step; medians over the measured steps.
+// Seconds a step; medians over the measured steps. With one thread and no GPU `bare`, `ours`, `fastest` and `ratio` are
+// the CPU's time, which other programs on the machine hardly disturb; what it is split into is wall time.
 struct StepTimes {
   int branches = 0;
   int private_tokens = 0;
