@@ -12,10 +12,12 @@ import {
   pageWidth,
   ready,
   savedBy,
+  startDoor,
   startProxy,
   startServer,
   startSlowServer,
   stopServers,
+  tap,
 } from './support.mjs';
 
 const kQuestion =
@@ -341,13 +343,10 @@ describe('a server with a key', () => {
     });
     const { id } = await answer.json();
     // The page is there without its browser knowing a password: only what it asks for is refused.
+    const door = await startDoor(locked.port, 'sesame');
     const page = await openPage(browser, 'about:blank', { expected: [/401/, /^asked http:/] });
-    await page.route(
-      (url) => url.origin === new URL(locked.url).origin && !url.pathname.startsWith('/v1/'),
-      (route) => route.continue({ headers: { ...route.request().headers(), authorization: 'Bearer sesame' } }),
-    );
     const seen = challenges(page);
-    await page.goto(`${locked.url}#run=${id}`);
+    await page.goto(`${door.url}#run=${id}`);
     await giveKey(page, 'wrong');
     await page.locator('dialog .error', { hasText: 'did not accept that key' }).waitFor();
     assert.deepEqual(await accessibilityProblems(page), []);
@@ -360,6 +359,7 @@ describe('a server with a key', () => {
     await page.reload();
     await ended(page);
     assert.equal(await page.locator('dialog').count(), 0);
+    door.stop();
     await page.finish();
   });
 
@@ -437,7 +437,7 @@ describe('what a model says', () => {
       .map(([type, data], i) => `id: ${i + 1}\nevent: ${type}\ndata: ${JSON.stringify(data)}\n\n`)
       .join('');
     await page.route('**/v1/trees/x/events', (route) => route.fulfill({ contentType: 'text/event-stream', body }));
-    await page.goto(`${server.url}#run=x`);
+    await page.evaluate(() => (location.hash = 'run=x'));
     await page.reload();
     await ended(page);
     assert.equal(await page.locator('.answer .value').textContent(), evil);
@@ -523,8 +523,12 @@ describe('a screen reader', () => {
   });
 
   for (const colorScheme of ['light', 'dark']) {
-    it(`finds nothing in its way, ${colorScheme}`, async () => {
-      const page = await openPage(browser, server.url, { colorScheme });
+    it(`finds nothing in its way, ${colorScheme}`, async (test) => {
+      const coloured = await launchBrowser({ colorScheme });
+      test.after(() => coloured.close());
+      const page = await openPage(coloured, server.url, { colorScheme });
+      const dark = await page.evaluate(() => matchMedia('(prefers-color-scheme: dark)').matches);
+      assert.equal(dark, colorScheme === 'dark');
       await ready(page);
       assert.deepEqual(await accessibilityProblems(page), []);
       await ask(page);
@@ -571,7 +575,7 @@ describe('on a phone', () => {
     const before = await title.textContent();
     const { height } = await page.locator('.canvas-box').boundingBox();
     for (let y = height - 30; y > height / 2 && (await title.textContent()) === before; y -= 6) {
-      await page.locator('.canvas-box canvas').tap({ position: { x: 200, y } });
+      await tap(page.locator('.canvas-box canvas'), { position: { x: 200, y } });
     }
     assert.notEqual(await title.textContent(), before);
     await page.finish();
@@ -579,8 +583,11 @@ describe('on a phone', () => {
 });
 
 describe('without motion', () => {
-  it('the tree is drawn all the same', async () => {
-    const page = await openPage(browser, server.url, { reducedMotion: 'reduce' });
+  it('the tree is drawn all the same', async (test) => {
+    const still = await launchBrowser({ reducedMotion: 'reduce' });
+    test.after(() => still.close());
+    const page = await openPage(still, server.url, { reducedMotion: 'reduce' });
+    assert.ok(await page.evaluate(() => matchMedia('(prefers-reduced-motion: reduce)').matches));
     await ask(page);
     await ended(page);
     assert.equal(await label(page), 'Answer');

@@ -1,7 +1,8 @@
 /** The program and the browser, started and stopped. */
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { watch } from 'node:fs/promises';
+import { createServer as createHttpServer, request as httpRequest } from 'node:http';
 import { createServer, connect } from 'node:net';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -69,6 +70,29 @@ export async function startProxy(targetPort) {
   };
 }
 
+/** Stands between them and knows the key of the page itself, but not that of what the page asks for. */
+export async function startDoor(targetPort, key) {
+  const server = createHttpServer((asked, answer) => {
+    const { method, url: path } = asked;
+    const headers = path.startsWith('/v1/') ? asked.headers : { ...asked.headers, authorization: `Bearer ${key}` };
+    const upstream = httpRequest({ host: '127.0.0.1', port: targetPort, method, path, headers }, (given) => {
+      answer.writeHead(given.statusCode, given.rawHeaders);
+      given.pipe(answer);
+    });
+    upstream.on('error', () => answer.destroy());
+    answer.on('close', () => upstream.destroy());
+    asked.pipe(upstream);
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    url: `http://127.0.0.1:${server.address().port}/`,
+    stop() {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
+}
+
 /** The two engines that people use; "firefox" in $DTS_PAGE_BROWSER takes the other one. */
 const kBrowsers = {
   chromium: { names: ['chromium', 'chromium-browser', 'google-chrome'], variable: 'DTS_CHROMIUM' },
@@ -88,14 +112,15 @@ function findBrowser() {
 
 const executablePath = findBrowser();
 
-/** The version that Debian has, not one that Playwright brings. `colorScheme`: Firefox has one, whatever its pages ask for. */
-export function launchBrowser({ colorScheme = 'light' } = {}) {
+/** The version that Debian has, not one that Playwright brings. Firefox has its options as a whole, not a page its own. */
+export function launchBrowser({ colorScheme = 'light', reducedMotion = 'no-preference' } = {}) {
   if (browserName === 'chromium') return chromium.launch({ executablePath, args: ['--no-sandbox'] });
   return firefox.launch({
     executablePath,
     channel: 'moz-firefox', // by WebDriver BiDi, which stock Firefox speaks
     firefoxUserPrefs: {
       'layout.css.prefers-color-scheme.content-override': colorScheme === 'dark' ? 0 : 1,
+      'ui.prefersReducedMotion': reducedMotion === 'reduce' ? 1 : 0,
       'ui.useOverlayScrollbars': 1, // as on a phone: they take no room
       'browser.download.folderList': 2,
       'browser.download.dir': downloads(),
@@ -130,6 +155,36 @@ export async function openPage(browser, url, { expected = [], ...options } = {})
   });
 }
 
+/** A page from the disk where no script of its own runs: Firefox cannot be told so, but a policy can. */
+export async function openWithoutScripts(browser, url, options = {}) {
+  if (browserName === 'chromium') return openPage(browser, url, { ...options, javaScriptEnabled: false });
+  const html = readFileSync(new URL(url), 'utf8');
+  const forbidden = html.replace(/script-src 'sha256-[^']*'/, "script-src 'none'");
+  assert.notEqual(forbidden, html);
+  const other = new URL(url.replace(/\.html$/, '.scriptless.html'));
+  writeFileSync(other, forbidden);
+  const page = await openPage(browser, other.href, { ...options, expected: [kPolicy] });
+  await page.locator('.plain').first().waitFor(); // it waits a moment for the script
+  return page;
+}
+
+/** How the browsers say that a Content-Security-Policy forbids something. */
+export const kPolicy = /Content[- ]Security[- ]Policy/;
+
+/** The page as it is printed: Firefox cannot be told so, but its style sheets can. */
+export async function asPrinted(page) {
+  if (browserName === 'chromium') return page.emulateMedia({ media: 'print' });
+  await page.evaluate(() => {
+    for (const sheet of document.styleSheets) {
+      for (const rule of sheet.cssRules) {
+        if (!(rule instanceof CSSMediaRule)) continue;
+        if (rule.media.mediaText === 'print') rule.media.mediaText = 'all';
+        else if (rule.media.mediaText.startsWith('screen')) rule.media.mediaText = 'not all';
+      }
+    }
+  });
+}
+
 /** Where Firefox saves: Playwright does not hear of what its pages save. */
 let downloadFolder;
 function downloads() {
@@ -159,6 +214,9 @@ export async function savedBy(page, name) {
   const [download] = await Promise.all([page.waitForEvent('download'), press.click()]);
   return readFileSync(await download.path(), 'utf8');
 }
+
+/** A finger on the page. Playwright has none for Firefox: there it is the click that a tap ends in. */
+export const tap = (locator, options) => (browserName === 'firefox' ? locator.click(options) : locator.tap(options));
 
 /** How wide everything is, in pixels. */
 export const pageWidth = (page) => page.evaluate(() => document.scrollingElement.scrollWidth);

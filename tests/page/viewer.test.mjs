@@ -7,7 +7,17 @@ import { join } from 'node:path';
 import { after, before, describe, it } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { syntheticTree } from '../../web/dev/synthetic.mjs';
-import { accessibilityProblems, finishedDrawn, launchBrowser, openPage, pageWidth, savedBy } from './support.mjs';
+import {
+  accessibilityProblems,
+  asPrinted,
+  finishedDrawn,
+  kPolicy,
+  launchBrowser,
+  openPage,
+  openWithoutScripts,
+  pageWidth,
+  savedBy,
+} from './support.mjs';
 
 let browser;
 let folder;
@@ -101,7 +111,7 @@ describe('a saved tree', () => {
 
   it('is printed as a document', async () => {
     const page = await openPage(browser, url);
-    await page.emulateMedia({ media: 'print' });
+    await asPrinted(page);
     assert.ok(await page.locator('.viewer').isHidden());
     assert.ok(await page.locator('body > .plain h1').isVisible());
     await page.finish();
@@ -186,7 +196,7 @@ describe('what a model wrote', () => {
   });
 
   it('could not run if it were markup', async () => {
-    const page = await openPage(browser, url, { expected: [/Content Security Policy/] });
+    const page = await openPage(browser, url, { expected: [kPolicy] });
     const title = await page.title();
     const styles = await page.evaluate(() => {
       document.body.insertAdjacentHTML('beforeend', '<p id="evil" style="color: red" onclick="document.title=1">x</p>');
@@ -205,7 +215,7 @@ describe('what a model wrote', () => {
   });
 
   it('reads without scripts, too', async () => {
-    const page = await openPage(browser, draw('hostile', hostileTree()), { javaScriptEnabled: false });
+    const page = await openWithoutScripts(browser, draw('hostile', hostileTree()));
     assert.equal(await page.locator('h1').textContent(), kShown);
     assert.equal(await page.locator('img').count(), 0);
     assert.ok(await page.locator('.plain').isVisible());
@@ -215,7 +225,7 @@ describe('what a model wrote', () => {
 
 describe('without scripts', () => {
   it('the tree is a document', async () => {
-    const page = await openPage(browser, url, { javaScriptEnabled: false });
+    const page = await openWithoutScripts(browser, url);
     assert.ok(await page.getByRole('heading', { name: tree.question }).isVisible());
     assert.ok((await page.locator('.outcome').textContent()).startsWith(`Answer ${tree.answer}`));
     const picture = await page.locator('.picture svg').boundingBox();
@@ -244,8 +254,12 @@ describe('without scripts', () => {
 
 describe('everybody', () => {
   for (const colorScheme of ['light', 'dark']) {
-    it(`finds nothing in the way, ${colorScheme}`, async () => {
-      const page = await openPage(browser, url, { colorScheme });
+    it(`finds nothing in the way, ${colorScheme}`, async (test) => {
+      const coloured = await launchBrowser({ colorScheme });
+      test.after(() => coloured.close());
+      const page = await openPage(coloured, url, { colorScheme });
+      const dark = await page.evaluate(() => matchMedia('(prefers-color-scheme: dark)').matches);
+      assert.equal(dark, colorScheme === 'dark');
       assert.deepEqual(await accessibilityProblems(page), []);
       for (const tab of ['Branches', 'Uncertainty', 'Details']) {
         await page.getByRole('tab', { name: tab }).click();
@@ -256,11 +270,11 @@ describe('everybody', () => {
   }
 
   it('with a phone sees all of it', async () => {
-    for (const javaScriptEnabled of [true, false]) {
-      const phone = { viewport: { width: 375, height: 700 }, isMobile: true, hasTouch: true, javaScriptEnabled };
-      const page = await openPage(browser, url, phone);
+    const phone = { viewport: { width: 375, height: 700 }, isMobile: true, hasTouch: true };
+    for (const scripts of [true, false]) {
+      const page = scripts ? await openPage(browser, url, phone) : await openWithoutScripts(browser, url, phone);
       assert.equal(await pageWidth(page), 375);
-      if (javaScriptEnabled) {
+      if (scripts) {
         for (const tab of ['Branches', 'Uncertainty', 'Details', 'Tree']) {
           await page.getByRole('tab', { name: tab }).click();
           assert.equal(await pageWidth(page), 375);
