@@ -259,6 +259,8 @@ describe('an answer', () => {
       '$\\href{javascript:alert(1)}{press}$',
       '$\\htmlData{onclick=alert(1)}{press}$',
       '$\\includegraphics{https://example.org/y.png}$',
+      `$${'\\frac{'.repeat(250)}x${'}{y}'.repeat(250)}$`,
+      '\u202eevitarepmi \u2066side\u2069ways',
     ].join('\n\n');
     await pretend(page, 'e', '\\href{javascript:alert(1)}{x}', `<think>${evil}</think>${evil}`);
     await page.waitForSelector('.rich');
@@ -268,6 +270,7 @@ describe('an answer', () => {
     );
     assert.equal(await page.title(), 'Decoding Tree Sketching');
     assert.match(await page.locator('.rich').textContent(), /<script>document\.title="owned"<\/script>/);
+    assert.doesNotMatch(await page.locator('#page').textContent(), /[\u202a-\u202e\u2066-\u2069]/);
     await page.finish(); // and nothing was fetched from elsewhere
   });
 
@@ -277,6 +280,12 @@ describe('an answer', () => {
     await pretend(page, 'h', 'x'.repeat(20000), text);
     await page.getByText('the end').first().waitFor({ state: 'attached' });
     assert.equal(await page.locator('.branch-text math').count(), 0);
+    // A megabyte on one line, too, and the page is still there.
+    await pretend(page, 'l', '1', `${'x'.repeat(1 << 20)} the end of the line`);
+    await page.getByText('the end of the line').first().waitFor({ state: 'attached' });
+    assert.equal(await pageWidth(page), 1366);
+    await page.getByRole('tab', { name: 'Branches' }).click();
+    await page.getByRole('table').waitFor();
     await page.finish();
   });
 });

@@ -72,6 +72,11 @@ export class AnswerColours {
     return kAnswerColours[free]!;
   }
 
+  /** For pictures, which give no colours away. */
+  known(answer: string | null): AnswerColour {
+    return (answer === null ? undefined : kAnswerColours[this.#seen.indexOf(answer)]) ?? kOtherAnswer;
+  }
+
   /** Those of a tree, in the order in which its trajectories finished. */
   add(tree: Tree, from: 'first' | 'last' = 'first'): void {
     for (const leaf of tree.finishedLeaves) this.of(leaf.ending?.answer ?? null, from);

@@ -190,7 +190,7 @@ function drawVotes(
   const left = 60 + Math.max(...labels.map((label) => monoWidth(label.length, 12)));
   answers.forEach((answer, row) => {
     const y = top + 36 + row * kVoteRow;
-    const colour = colours.of(answer);
+    const colour = colours.known(answer);
     const leaves = tree.finishedLeaves.filter((leaf) => leaf.ending?.answer === answer);
     leaves.forEach((leaf, i) => {
       pen.open(`film ${given(leaf)}`);

@@ -68,7 +68,7 @@ export function placeSegment(scene: Pick<Scene, 'rowOf' | 'spans' | 'view'>, seg
 /** Finished branches are in their answer's colour, all others in shades of ink. */
 function colourOf(segment: Segment, { theme, colours }: Pick<Scene, 'theme' | 'colours'>): string {
   if (segment.state !== 'finished') return theme.state[segment.state];
-  return theme.answer(colours.of(segment.ending?.answer ?? null));
+  return theme.answer(colours.known(segment.ending?.answer ?? null));
 }
 
 function strokeOf(segment: Segment, scene: Pick<Scene, 'theme' | 'colours'>): Stroke {
@@ -201,7 +201,7 @@ function drawLeaf(pen: Pen, scene: Scene, leaf: Segment, at: Placement, room: La
   const small = Math.max(2, Math.min(5, view.sy * 0.32));
   const answer = leaf.ending?.answer ?? null;
   if (leaf.state === 'finished') {
-    const { shape } = colours.of(answer);
+    const { shape } = colours.known(answer);
     pen.glyph(shape, at.x1, at.y, small, colour, shape === 'ring' || shape === 'half' ? theme.paper : colour);
   } else {
     const radius = leaf.state === 'live' ? small * (0.55 + 0.25 * pulse) : small;

@@ -60,7 +60,7 @@ function LaneCard({ run, onOpen }: { run: Run; onOpen(): void }) {
       )}
       {!run.refused && (
         <>
-          <Outcome run={run} />
+          <Outcome run={run} lane />
           <LaneTree run={run} onOpen={onOpen} />
           <LaneLegend run={run} />
         </>

@@ -39,7 +39,7 @@ export function ReplayBar({ replay, onSave, onClose }: Props) {
         <select value={String(speed)} onChange={(event) => (replay.speed = Number(event.currentTarget.value))}>
           {speeds.map((value) => (
             <option key={value} value={String(value)}>
-              {formatCount(value)} steps/s{value === own ? ', as it ran' : ''}
+              {formatCount(value)} {value === 1 ? 'step' : 'steps'}/s{value === own ? ', as it ran' : ''}
             </option>
           ))}
         </select>

@@ -55,7 +55,7 @@ function Question({ text }: { text: string }) {
 }
 
 /** The answer so far with its votes and figures: of a run, or of a lane. */
-export function Outcome({ run }: { run: Shown }) {
+export function Outcome({ run, lane = false }: { run: Shown; lane?: boolean }) {
   const { tree } = run;
   const { outcome } = tree;
   const winning = outcome?.answer ?? null;
@@ -68,6 +68,7 @@ export function Outcome({ run }: { run: Shown }) {
         <div class="answer">
           <span class="label">{undecided ? (leading === null ? 'Thinking' : 'Leading') : 'Answer'}</span>
           <output
+            aria-live="off" /* the announcer says it, once */
             class={`value ${(answer?.length ?? 0) > kLongAnswer ? 'long' : ''}`}
             tabIndex={(answer?.length ?? 0) > kLongAnswer ? 0 : undefined}
           >
@@ -90,7 +91,7 @@ export function Outcome({ run }: { run: Shown }) {
         {tree.votes.length > 0 && <Votes run={run} winning={winning} />}
       </div>
       {run.active && <Progress run={run} />}
-      <p class="figures">{figures(run)}</p>
+      <p class="figures">{figures(run, lane)}</p>
     </>
   );
 }
@@ -116,15 +117,16 @@ function headline(run: Shown): string {
   return `${plural(tree.count('live'), 'branch grows', 'branches grow')}, ${finished}${needed} finished`;
 }
 
-function figures(run: Shown): string {
+/** A lane has the method's name above it. */
+function figures(run: Shown, lane: boolean): string {
   const { tree } = run;
-  const parts = [tree.opening?.methodName ?? '', plural(tree.tokens, 'token'), plural(tree.step, 'step')];
+  const parts = [lane ? '' : (tree.opening?.methodName ?? ''), plural(tree.tokens, 'token'), plural(tree.step, 'step')];
   const { outcome, opening } = tree;
   if (outcome !== null && outcome.account.branches > 0) {
     const { branches, branchTokens, uniqueTokens } = outcome.account;
     parts.push(plural(branches, 'branch', 'branches'));
     if (uniqueTokens > 0 && branchTokens > uniqueTokens) {
-      parts.push(`shared ${(branchTokens / uniqueTokens).toFixed(1)}×`);
+      parts.push(`each token shared by ${(branchTokens / uniqueTokens).toFixed(1)} branches`);
     }
     if (Number.isFinite(outcome.seconds)) parts.push(formatSeconds(outcome.seconds));
   }
