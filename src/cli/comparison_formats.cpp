@@ -20,6 +20,8 @@ namespace report = eval::report;
 using report::Cell;
 using report::Unit;
 
+constexpr int kTitle = 200;  // cells of a report's title: a question may be a book
+
 std::string verdict_of(const Comparison& comparison, const ComparedRun& run) {
   const std::string answer = one_line(answer_of(run));
   if (run.document.outcome.finished.empty()) return "no trajectory ended";
@@ -90,14 +92,15 @@ nlohmann::json comparison_json(const Comparison& comparison) {
 
 report::Report comparison_report(const Comparison& comparison) {
   report::Report out;
-  out.title = "One question, several methods";
+  out.title = shorten(one_line(comparison.question), kTitle);
   out.facts = {{"model", comparison.model}};
   if (!comparison.expected.empty()) out.facts.emplace_back("the right answer", comparison.expected);
-  report::Section section{"comparison", "Side by side", "", "", {}, {}, {}, ""};
-  section.text =
+  report::Section result{"comparison", "The result", "", "", {}, {}, {}, ""};
+  result.text =
       "Tokens are those that were decoded, over all branches, shared ones once. Steps are what one waits for: all "
-      "branches of a step are evaluated together. The questions were decoded one at a time, so that the seconds can be "
+      "branches of a step are evaluated together. The methods ran one after another, so that their seconds can be "
       "compared with each other.";
+  report::Section traces{"traces", "Side by side", "", "", {}, {}, {}, ""};
   report::Table table{"comparison",
                       "What each method came to",
                       {{"method", "method"},
@@ -120,9 +123,10 @@ report::Report comparison_report(const Comparison& comparison) {
          Cell::number(run.document.flops), Cell::number(run.document.times.prefill + run.document.times.decode)});
     if (run.seed == comparison.runs.front().seed) one.traces.push_back(trace_of(comparison, run));
   }
-  section.cases.push_back(std::move(one));
-  section.tables.push_back(std::move(table));
-  out.sections.push_back(std::move(section));
+  result.tables.push_back(std::move(table));
+  traces.cases.push_back(std::move(one));
+  out.sections.push_back(std::move(result));
+  out.sections.push_back(std::move(traces));
   return out;
 }
 

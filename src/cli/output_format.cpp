@@ -68,8 +68,8 @@ OutputFormat format_of(std::string_view flag, const std::string& output, OutputF
     }
     endings += fmt::format("{}{}", endings.empty() ? "" : ", ", name.endings.front());
   }
-  throw usage_error(
-      fmt::format("{} is '{}': its name must end in one of {}, or --format say what it is", flag, output, endings));
+  const char* other = flag == "--output" ? ", or --format say what it is" : "";  // other flags have none beside them
+  throw usage_error(fmt::format("{} is '{}': its name must end in one of {}{}", flag, output, endings, other));
 }
 
 }  // namespace dts::cli

@@ -221,6 +221,7 @@ class Picture {
            fmt::format("<circle class=\"mark\" cx=\"14\" r=\"{}\"/><text class=\"number\" x=\"14\" y=\"3.2\">1</text>",
                        kMarkRadius),
            "decision token");
+      item("", "<text class=\"label mono stat\" x=\"2\" y=\"4\">H VE</text>", "entropy and varentropy there");
     }
     if (document_.outcome.best_leaf != kNoSegment) {
       item("", "<path class=\"halo\" stroke-width=\"10\" d=\"M4 0H22\"/>",

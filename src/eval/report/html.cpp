@@ -172,7 +172,7 @@ std::string to_html(const Report& report) {
   out += "<main>\n";
   for (const Section& section : report.sections) out += section_html(section);
   return out +
-         "</main>\n<footer>Made by dts report. This page is complete: it loads "
+         "</main>\n<footer>Made by dts. This page is complete: it loads "
          "nothing.</footer>\n</div>\n</body>\n</html>\n";
 }
 
