@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstddef>
 #include <string_view>
 #include <utility>
@@ -223,8 +224,8 @@ std::string comparison_table(const Comparison& comparison, const Terminal& termi
                Style::kBold);
     }
     line.add(fmt::format("{:>9}{:>8}{:>8}{:>9}", several ? "" : votes_of(*group.runs.front()),
-                         grouped(static_cast<std::int64_t>(group.tokens() + 0.5)),
-                         grouped(static_cast<std::int64_t>(group.steps() + 0.5)), seconds(group.seconds())));
+                         grouped(std::llround(group.tokens())), grouped(std::llround(group.steps())),
+                         seconds(group.seconds())));
     out += line.render(terminal.colour, width) + "\n";
   }
   const std::string claims = sentence(comparison, groups);

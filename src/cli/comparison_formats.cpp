@@ -23,7 +23,7 @@ using report::Unit;
 constexpr int kTitle = 200;  // cells of a report's title: a question may be a book
 
 std::string verdict_of(const Comparison& comparison, const ComparedRun& run) {
-  const std::string answer = one_line(answer_of(run));
+  std::string answer = one_line(answer_of(run));
   if (run.document.outcome.finished.empty()) return "no trajectory ended";
   if (answer.empty()) return "no answer found";
   const std::optional<bool> right = is_right(comparison, run);

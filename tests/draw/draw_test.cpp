@@ -79,8 +79,8 @@ std::vector<std::pair<std::string, TreeDocument>> documents() {
 TEST(DrawText, Golden) {
   EXPECT_EQ(draw_text(test::small_tree()),
             R"(What is 12 × 34? Please reason step by step, and put your final answer within \boxed{}.
-synthetic 1.5B q8_0 · dts-stable · splits 3 ways · varentropy ≥ 1.5, entropy ≤ 2.5 · up to 5 branches
-4 votes · temperature 0.6 · seed 782
+synthetic 1.5B q8_0 · dts-stable · splits 3 ways · varentropy ≥ 1.5, entropy ≤ 2.5
+up to 5 branches · 4 votes · temperature 0.6 · seed 782
 8 trajectories · 4 finished · 2 exhausted · 2 cut · 4 decisions
 85 unique of 204 tokens (2.40× shared)
 
