@@ -20,8 +20,9 @@ constexpr std::size_t kMaxText = std::size_t{1}
 constexpr std::string_view kMarks = "*_$`\"'([{~";
 constexpr std::array<std::string_view, 9> kCommands = {"\\textbf", "\\textrm", "\\text", "\\mathrm", "\\mathbf",
                                                        "\\mathsf", "\\bf",     "\\rm",   "\\("};
-constexpr std::array<std::string_view, 12> kFillers = {"is",     "would",  "be",      "must",   "should", "the",
-                                                       "option", "choice", "correct", "letter", "number", "therefore"};
+constexpr std::array<std::string_view, 17> kFillers = {
+    "is",     "would",  "be",        "must",    "should", "the",      "option",     "choice",   "correct",
+    "letter", "number", "therefore", "clearly", "likely", "probably", "definitely", "obviously"};
 // What says that a letter is chosen, however the sentence goes on ...
 constexpr std::array<std::string_view, 8> kDecisions = {"go with",   "go for",    "going with", "going for",
                                                         "went with", "settle on", "settle for", "settling on"};
@@ -34,9 +35,10 @@ constexpr std::array<std::string_view, 6> kReasons = {"because", "since", "as", 
 constexpr std::array<std::string_view, 8> kPraise = {"is correct",  "is right",      "is the correct", "is the right",
                                                      "is the best", "is the answer", "is true",        "is therefore"};
 // ... and one that is not, and what stands before one that is not meant.
-constexpr std::array<std::string_view, 14> kBlame = {
+constexpr std::array<std::string_view, 15> kBlame = {
     "is wrong",     "is incorrect",      "is not",    "isn't",         "is false",  "is ruled", "is eliminated",
-    "can be ruled", "can be eliminated", "are wrong", "are incorrect", "cannot be", "can't be", "does not"};
+    "can be ruled", "can be eliminated", "are wrong", "are incorrect", "cannot be", "can't be", "does not",
+    "fails"};
 constexpr std::array<std::string_view, 17> kRejection = {
     "not",       "rather than", "instead of",  "rule out", "ruled out", "ruling out",
     "eliminate", "eliminated",  "eliminating", "exclude",  "excludes",  "reject",
@@ -109,8 +111,9 @@ class LetterFinder {
   char find() const {
     char stated = '\0';     // 1
     char said = '\0';       // 2
-    char bracketed = '\0';  // 4
-    char swallowed = '\0';  // 5
+    char named = '\0';      // 3
+    char bracketed = '\0';  // 5
+    char swallowed = '\0';  // 6
     for (std::size_t at = 0; at < text_.size(); ++at) {
       const std::string_view rest = text_.substr(at);
       switch (to_lower(rest.front())) {
@@ -136,7 +139,7 @@ class LetterFinder {
         case 'c':
         case 'o':
           if ((starts_with(rest, "option") || starts_with(rest, "choice")) && !is_rejected(text_.substr(0, at))) {
-            keep(said, said_letter(rest.substr(6), true));
+            keep(named, said_letter(rest.substr(6), true));
           }
           break;
         default:
@@ -145,9 +148,10 @@ class LetterFinder {
       if (at == 0 || !is_letter(text_[at - 1])) {
         keep(said, decided_letter(rest));
         keep(said, praised_letter(rest));
+        keep(said, concluded_letter(rest));
       }
     }
-    for (const char letter : {stated, said, last_line_letter(), bracketed, swallowed}) {
+    for (const char letter : {stated, said, named, last_line_letter(), bracketed, swallowed}) {
       if (letter != '\0') return letter;
     }
     return '\0';
@@ -213,6 +217,19 @@ class LetterFinder {
     const std::string_view after = trim(box.substr(1));
     if (after.empty() || std::string_view("})].:*$").find(after.front()) == std::string_view::npos) return '\0';
     return letter_of(box.front(), true);
+  }
+
+  // "Thus, C.", "Therefore: C"
+  char concluded_letter(std::string_view text) const {
+    for (const std::string_view word : {"thus", "therefore", "hence", "so"}) {
+      if (!starts_with(text, word) || !ends_word(text.substr(word.size()))) continue;
+      std::string_view rest = text.substr(word.size());
+      if (!rest.empty() && (rest.front() == ',' || rest.front() == ':')) rest.remove_prefix(1);
+      rest = without_dressing(rest, false);
+      if (rest.empty() || !ends_word(rest.substr(1)) || !concludes(rest.substr(1))) return '\0';
+      return letter_of(rest.front(), false);
+    }
+    return '\0';
   }
 
   // "B is correct", "(B) is the right one".

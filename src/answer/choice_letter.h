@@ -10,11 +10,13 @@ namespace dts {
 // there at all decides, and its last occurrence counts:
 //   1. "Answer: B" dressed as "**Answer:** (B)", and \boxed{B}, \boxed{\text{(B) 5 eV}}: of the two, whichever comes
 //   last
-//   2. "the answer is B", "the correct option is (B)", "choice B", "Answer - B", "going with B", "I pick B."; and
+//   2. "the answer is B", "Answer - B", "going with B", "I pick B.", "it must be B.", "B is correct", "Thus, B."; and
 //   <answer>B</answer>
-//   3. a last line that is a letter, or begins with one as options do: "B", "(B)", "B) 5 eV"
-//   4. "(B)"
-//   5. "**Answer:** Boron"
+//   3. "the correct option is (B)", "choice B"
+//   4. a last line that is a letter, or begins with one as options do: "B", "(B)", "B) 5 eV"
+//   5. "(B)"
+//   6. "**Answer:** Boron"
+// A letter that is named to be refused is passed over: "not option C", "rather than C", "option C is wrong".
 // These read only the last 256 KiB of the text.
 char choice_letter(std::string_view text, int choices = 4);
 

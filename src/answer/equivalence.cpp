@@ -51,7 +51,7 @@ bool is_symbols(std::string_view text) {
       ++depth;
     } else if (c == ')') {
       if (--depth <= function_depth) function_depth = -1;
-    } else if (is_digit(c) || c == '.') {
+    } else if (is_digit(c) || std::string_view(".<>=").find(c) != std::string_view::npos) {
       if (function_depth < 0) return false;
     } else if (std::string_view("+-*/, \\'|").find(c) == std::string_view::npos) {
       return false;
@@ -106,8 +106,8 @@ std::vector<std::string> excluded_points(std::string_view text) {
 std::vector<Span> spans_without(std::vector<std::string> points) {
   const auto place = [](const std::string& point) {
     const std::optional<Value> value = evaluate(point);
-    return value && value->constant && value->number && !value->is_infinite() ? std::optional(value->approximate())
-                                                                              : std::nullopt;
+    const bool known = value && value->constant && (value->exact || value->number) && !value->is_infinite();
+    return known ? std::optional(value->approximate()) : std::nullopt;
   };
   for (const std::string& point : points) {
     if (!place(point)) return {};
@@ -166,8 +166,12 @@ class Comparison {
     return true;
   }
 
-  // 1+-sqrt(2) stands for two values: the signs are read all up, then all down.
+  // 1+-sqrt(2) stands for two values: the signs are read all up, then all down. Two that are not tied to each other, as
+  // +- and -+ are, may stand for four.
   static std::vector<std::string> alternatives(std::string_view text) {
+    const std::size_t first = text.find("+-");
+    const bool twice = first != std::string_view::npos && text.find("+-", first + 2) != std::string_view::npos;
+    if (twice && text.find("-+") == std::string_view::npos) return {};
     std::vector<std::string> both(2);
     bool any = false;
     for (std::size_t i = 0; i < text.size(); ++i) {
@@ -186,7 +190,10 @@ class Comparison {
   }
 
   bool same_alternatives(std::string_view a, std::string_view b, int depth) {
-    if (alternatives(a).empty() && alternatives(b).empty()) return false;
+    const auto is_signed = [](std::string_view text) {
+      return text.find("+-") != std::string_view::npos || text.find("-+") != std::string_view::npos;
+    };
+    if (!is_signed(a) && !is_signed(b)) return false;
     const std::vector<std::string> items_a = signed_items(a);
     const std::vector<std::string> items_b = signed_items(b);
     return same_unordered({items_a.begin(), items_a.end()}, {items_b.begin(), items_b.end()}, depth);
@@ -410,7 +417,7 @@ class Comparison {
     }
     if (compared < 2) return false;
     if (equations) return true;
-    if (!first_a->number || !first_b->number) return false;
+    if (first_a->approximate() == 0 || first_b->approximate() == 0) return false;
     const bool same_sign = (first_a->approximate() > 0) == (first_b->approximate() > 0);
     return same_sign == (a.sign == b.sign);
   }
@@ -526,6 +533,14 @@ void split_label(Reading& reading) {
   const std::size_t gap = core.find(' ');
   if (gap == std::string::npos || !reading.unit.empty() || !is_digit(core[gap - (gap > 0 ? 1 : 0)])) return;
   const std::string_view label = trim(std::string_view(core).substr(gap));
+  // "m/s^2" is no formula where all of it are units.
+  const bool compound =
+      label.find('/') != std::string_view::npos && is_letter(label.front()) && are_unit_symbols(label);
+  if (compound && is_constant(core.substr(0, gap))) {
+    reading.unit = label;
+    reading.core.resize(gap);
+    return;
+  }
   if (label.size() < 3 || !std::all_of(label.begin(), label.end(), [](char c) { return is_letter(c) || c == ' '; })) {
     return;
   }
@@ -572,6 +587,34 @@ std::string without_steps(std::string_view core) {
   return is_symbols(named) ? std::string(named) + "=" + std::string(value) : std::string(value);
 }
 
+// {1}\cup{2} as {1, 2}.
+std::string with_sets_joined(std::string core) {
+  const std::vector<std::string_view> items = split_union(core);
+  if (items.size() < 2) return core;
+  std::string joined = "{";
+  for (const std::string_view item : items) {
+    const std::optional<Parts> parts = split_parts(item);
+    if (!parts || !parts->is_set() || parts->items.empty()) return core;
+    if (joined.size() > 1) joined += ", ";
+    joined += item.substr(1, item.size() - 2);
+  }
+  return joined + "}";
+}
+
+// "pi/4+npi, n\in \Z": which numbers the letter stands for is understood.
+std::string without_domain(std::string core) {
+  for (const std::string_view ending : {"\\in \\Z", "\\in\\Z", "\\in \\N", "\\in\\N"}) {
+    if (!core.ends_with(ending)) continue;
+    const std::string_view rest = std::string_view(core).substr(0, core.size() - ending.size());
+    std::size_t comma = rest.rfind(',');
+    if (comma == std::string_view::npos || comma == 0) return core;
+    const std::string_view letter = trim(rest.substr(comma + 1));
+    if (letter.size() == 1 && is_letter(letter.front())) core.resize(comma);
+    return core;
+  }
+  return core;
+}
+
 // ([[1, 2], [3, 4]]): brackets drawn around a table that has its own.
 std::string without_drawn_brackets(std::string core) {
   while (core.starts_with("([[") && core.ends_with("]])")) core = core.substr(1, core.size() - 2);
@@ -581,7 +624,8 @@ std::string without_drawn_brackets(std::string core) {
 Reading meaning_of(std::string_view answer) {
   Reading reading = read_answer(answer);
   if (reading.core.size() > kMaxBytes) return reading;
-  reading.core = without_drawn_brackets(without_tuple_of_names(plain_phrase(reading.core)));
+  reading.core = plain_phrase(reading.core);
+  reading.core = without_drawn_brackets(without_tuple_of_names(without_domain(with_sets_joined(reading.core))));
   if (std::string last = without_steps(reading.core); last != reading.core) {
     Reading again = read_answer(last);
     reading.core = std::move(again.core);

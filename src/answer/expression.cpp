@@ -731,8 +731,10 @@ std::optional<Value> evaluate(std::string_view expression, std::uint32_t point) 
   return run(Parser(expression).parse(), point);
 }
 
-bool same_value(const Value& a, const Value& b) {
-  if (a.exact && b.exact) return *a.exact == *b.exact;
+bool same_value(const Value& one, const Value& other) {
+  if (one.exact && other.exact) return *one.exact == *other.exact;
+  const Value a = filled(one);
+  const Value b = filled(other);
   if (a.is_infinite() || b.is_infinite()) {
     return a.is_infinite() && b.is_infinite() && a.approximate() == b.approximate();
   }
@@ -744,9 +746,12 @@ bool same_value(const Value& a, const Value& b) {
   const double error = a.number->error + b.number->error;
   if (a.residue && b.residue) return distance <= std::max(16 * error, 1e-9 * size);
   if (error > std::max(1e-12 * size, 1e-15)) return false;  // too little is known
-  // A long decimal is written down, not the value of a closed form.
+  // A long number is written down, not the value of a closed form.
   constexpr Int128 kLongest = 1'000'000'000'000;
-  const auto is_long = [&](const std::optional<Rational>& exact) { return exact && exact->denominator() > kLongest; };
+  const auto is_long = [&](const std::optional<Rational>& exact) {
+    return exact && (exact->denominator() > kLongest || exact->numerator() > 1000 * kLongest ||
+                     exact->numerator() < -1000 * kLongest);
+  };
   if (a.constant && b.constant && (is_long(a.exact) || is_long(b.exact))) return false;
   return distance <= 16 * error;
 }

@@ -18,14 +18,14 @@ struct Approximation {
   double error = 0;  // absolute
 };
 
-// As much as is known of it; at least one of `residue` and `number` is there.
+// As much as is known of it; at least one of the three is there.
 struct Value {
-  std::optional<Rational> exact;        // when it is rational, and not too large
+  std::optional<Rational> exact;        // when it is rational, and not too large; the others may then be missing
   std::optional<Residue> residue;       // when it is made of rationals, letters, i and square roots of rationals
   std::optional<Approximation> number;  // when it fits a double; infinite values have nothing else
   bool constant = true;                 // no variables in it
 
-  double approximate() const { return number ? number->re.high : 0; }  // its real part, for sorting
+  double approximate() const;  // its real part, for sorting
   bool is_infinite() const;
 };
 
@@ -44,7 +44,7 @@ inline constexpr std::uint32_t kPoints = 12;
 std::optional<Value> evaluate(std::string_view expression, std::uint32_t point = 0);
 
 // Rationals and residues exactly; what is neither, to all the digits that are known (about 25).
-bool same_value(const Value& a, const Value& b);
+bool same_value(const Value& one, const Value& other);
 
 // The same number, or the same function of the same letters as far as the points can tell. Where a root or logarithm is
 // defined on one side only, that point does not count.

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "answer/expression.h"
 #include "dts/answer.h"
 #include "text/ascii.h"
 
@@ -109,6 +111,7 @@ LastLine drop_lead_in(std::string_view line) {
     if (again.is_stated) return again;
   }
   drop_words(line, "is");
+  if (line.starts_with('=')) line = trim(line.substr(1));
   drop_marks(line);
   for (const std::string_view word : {"therefore", "thus", "simply", "indeed"}) {
     if (drop_words(line, word)) break;
@@ -132,6 +135,12 @@ std::string_view last_formula(std::string_view text) {
   constexpr std::size_t kMaxFormulas = 4096;  // bytes
   text = trim(text);
   while (!text.empty() && (text.back() == '.' || text.back() == '*')) text.remove_suffix(1);
+  // Units in words may follow it.
+  constexpr std::size_t kMaxUnits = 32;  // bytes
+  const std::string_view whole = text;
+  while (!text.empty() && (is_letter(text.back()) || is_space(text.back())) && whole.size() - text.size() < kMaxUnits) {
+    text.remove_suffix(1);
+  }
   if (text.size() < 3) return {};
   const std::string_view tail = text.substr(text.size() - std::min(text.size(), kMaxFormulas));
   std::string_view close = tail.substr(tail.size() - 2);
@@ -151,7 +160,20 @@ std::string_view last_formula(std::string_view text) {
     if (next == std::string_view::npos) break;
     begin = next;
   }
-  return tail.substr(begin);
+  return whole.substr(whole.size() - (whole.size() - text.size()) - (tail.size() - begin));
+}
+
+// "The value of it is 7." -> "7": where only a number follows the verb.
+std::string_view value_at_end(std::string_view line) {
+  line = trim(line);
+  for (const std::string_view verb : {" is ", " are ", " equals ", " be ", " get ", " = "}) {
+    const std::size_t at = line.rfind(verb);
+    if (at == std::string_view::npos) continue;
+    const std::string_view rest = trim(line.substr(at + verb.size()));
+    const std::optional<Value> value = evaluate(normalise_answer(rest));
+    if (value && value->constant) return rest;
+  }
+  return {};
 }
 
 // The last "answer is" or "answer:" of the text, with what follows it: where more than the answer was said after it.
@@ -276,7 +298,11 @@ LastLine last_line_answer(std::string_view text) {
   LastLine last = drop_lead_in(trim(line));
   if (last.is_stated && !last.text.empty()) return last;
   if (LastLine stated = last_stated(text); stated.is_stated) return stated;
-  if (const std::string_view formula = last_formula(text); !formula.empty()) last.text = formula;
+  if (const std::string_view formula = last_formula(text); !formula.empty()) {
+    last.text = formula;
+  } else if (const std::string_view value = value_at_end(line); !value.empty()) {
+    last.text = value;
+  }
   return last;
 }
 

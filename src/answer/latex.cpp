@@ -405,6 +405,8 @@ class LatexReader {
       ++at_;
     } else if (c == ',' || c == '!') {
       ++at_;
+      const bool in_number = !out_.empty() && is_digit(out_.back()) && at_ < text_.size() && is_digit(text_[at_]);
+      if (c == ',' && !in_number) out_ += ' ';
       // 11,\! 111: thousands, drawn together again.
       if (c == '!' && out_.ends_with(',')) skip_spaces();
     } else if (c == ';' || c == ':' || is_space(c)) {
@@ -490,6 +492,15 @@ class LatexReader {
       const std::size_t at = out_.find(name);
       return at != std::string::npos && (at < 3 || out_.compare(at - 3, 3, "arc") != 0);
     });
+    if (const std::size_t mark = out_.find(kDegreeMark); mark == out_.rfind(kDegreeMark) && mark + 1 < out_.size()) {
+      const std::string_view scale = trim(std::string_view(out_).substr(mark + 1));
+      if (scale == "c" || scale == "f") {
+        unit_ = scale == "c" ? "celsius" : "fahrenheit";
+        out_.resize(mark);
+        unit_begin_ = std::string::npos;
+        return;
+      }
+    }
     std::string settled;
     for (const char c : out_) {
       if (c != kDegreeMark) {

@@ -176,6 +176,25 @@ std::string plain_modulus(std::string text) {
   return text.replace(open, kOpen.size(), " mod ");
 }
 
+// "1 000 000": thousands set apart by spaces, where nothing else is there.
+std::string join_thousands(std::string text) {
+  std::size_t digits = 0;  // of the group
+  bool first = true;
+  for (const char c : text) {
+    if (is_digit(c)) {
+      ++digits;
+    } else if (c == ' ' && digits > 0 && (first ? digits <= 3 : digits == 3)) {
+      digits = 0;
+      first = false;
+    } else {
+      return text;
+    }
+  }
+  if (first || digits != 3 || text.front() == '0') return text;
+  std::erase(text, ' ');
+  return text;
+}
+
 std::string_view peel(std::string_view text, Reading& reading) {
   for (;;) {
     text = trim(text);
@@ -195,7 +214,8 @@ Reading read_answer(std::string_view answer) {
   for (int pass = 0; pass < kMaxPasses && text.size() <= kMaxAnswer; ++pass) {
     PlainAnswer plain = latex_to_plain(text);
     if (reading.unit.empty()) reading.unit = fold(plain.unit);
-    std::string next = canonical_values(peel(rewrite_numbers(plain_modulus(tighten(fold(plain.text)))), reading));
+    std::string next =
+        canonical_values(peel(rewrite_numbers(plain_modulus(join_thousands(tighten(fold(plain.text))))), reading));
     if (next == text) break;
     text = std::move(next);
   }

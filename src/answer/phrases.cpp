@@ -204,6 +204,11 @@ std::string plain_phrase(std::string_view normal) {
                               set_condition(text), number_in_base(text)}) {
     if (reading) return *reading;
   }
+  for (const std::string_view about : {"approximately ", "about ", "roughly "}) {
+    if (text.starts_with(about) && is_digit(text.substr(about.size()).empty() ? ' ' : text[about.size()])) {
+      text.remove_prefix(about.size());
+    }
+  }
   if (text.starts_with("the ")) text.remove_prefix(4);
   return std::string(trim(text));
 }

@@ -222,9 +222,19 @@ std::optional<Rational> whole_list(std::string_view function, const Rational& a,
 
 bool Value::is_infinite() const { return number && std::isinf(number->re.high); }
 
+double Value::approximate() const { return exact ? exact->approximate() : number ? number->re.high : 0; }
+
+// The rest follows from the exact value, where it is asked for.
 Maybe value_of(const std::optional<Rational>& rational) {
   if (!rational) return std::nullopt;
-  return Value{rational, Residue::of(*rational), approximation_of(*rational), true};
+  return Value{rational, std::nullopt, std::nullopt, true};
+}
+
+Value filled(Value value) {
+  if (!value.exact) return value;
+  value.residue = Residue::of(*value.exact);
+  value.number = approximation_of(*value.exact);
+  return value;
 }
 
 Maybe value_of(Approximation number, std::optional<Residue> residue, bool constant) {
@@ -249,13 +259,11 @@ Maybe combine(const Maybe& a, const Maybe& b, Exact exact, Field field, Near nea
   Value result;
   result.constant = a->constant && b->constant;
   if (a->exact && b->exact) result.exact = exact(*a->exact, *b->exact);
-  if (result.exact) {
-    result.residue = Residue::of(*result.exact);
-    result.number = approximation_of(*result.exact);
-    return result;
-  }
-  if (a->residue && b->residue) result.residue = field(*a->residue, *b->residue);
-  if (a->number && b->number) result.number = near(*a->number, *b->number);
+  if (result.exact) return result;
+  const Value left = filled(*a);
+  const Value right = filled(*b);
+  if (left.residue && right.residue) result.residue = field(*left.residue, *right.residue);
+  if (left.number && right.number) result.number = near(*left.number, *right.number);
   if (result.number && !is_finite(*result.number)) result.number.reset();
   if (!result.residue && !result.number) return std::nullopt;
   return result;
@@ -284,6 +292,7 @@ Maybe multiply(const Maybe& a, const Maybe& b) {
 }
 
 Maybe divide(const Maybe& a, const Maybe& b) {
+  // What is zero only in the fields is zero.
   if (!b || is_zero(*b) || (b->residue && *b->residue == Residue{})) return std::nullopt;
   return combine(
       a, b, [](const Rational& x, const Rational& y) { return x / y; },
@@ -309,19 +318,21 @@ Maybe negate(const Maybe& a) {
   return result;
 }
 
-Maybe raise(const Maybe& base, const Maybe& exponent) {
-  if (!base || !exponent || base->is_infinite() || exponent->is_infinite()) return std::nullopt;
-  const bool constant = base->constant && exponent->constant;
+Maybe raise(const Maybe& of, const Maybe& to) {
+  if (!of || !to || of->is_infinite() || to->is_infinite()) return std::nullopt;
+  const bool constant = of->constant && to->constant;
   Value result;
   result.constant = constant;
-  if (base->exact && exponent->exact) {
-    if (is_zero(*base) && exponent->exact->is_negative()) return std::nullopt;
-    if (const auto exact = base->exact->power(*exponent->exact)) {
+  if (of->exact && to->exact) {
+    if (is_zero(*of) && to->exact->is_negative()) return std::nullopt;
+    if (const auto exact = of->exact->power(*to->exact)) {
       result = *value_of(exact);
       result.constant = constant;
       return result;
     }
   }
+  const Maybe base = filled(*of);
+  const Maybe exponent = filled(*to);
   if (exponent->exact && exponent->exact->is_whole()) {
     if (base->residue) result.residue = base->residue->power(exponent->exact->numerator());
     const std::optional<Rational> whole = exponent->exact;
@@ -345,8 +356,9 @@ Maybe raise(const Maybe& base, const Maybe& exponent) {
   return result;
 }
 
-Maybe take_root(const Maybe& of, const Maybe& degree) {
-  if (!of || !degree || of->is_infinite() || degree->is_infinite()) return std::nullopt;
+Maybe take_root(const Maybe& radicand, const Maybe& degree) {
+  if (!radicand || !degree || radicand->is_infinite() || degree->is_infinite()) return std::nullopt;
+  const Maybe of = filled(*radicand);
   const std::optional<int> whole = degree->exact ? degree->exact->small_whole() : std::nullopt;
   if (!whole || *whole < 2) {
     if (degree->exact) return std::nullopt;
@@ -421,8 +433,10 @@ Maybe absolute(const Maybe& of) {
   return from_number(with_rounding({square_root(re * re + im * im), kZeroDouble, of->number->error}), of->constant);
 }
 
-Maybe round_down(const Maybe& of, bool up) {
-  if (!of || of->is_infinite() || !of->number || !is_real(*of->number)) return std::nullopt;
+Maybe round_down(const Maybe& number, bool up) {
+  if (!number || number->is_infinite()) return std::nullopt;
+  const Maybe of = filled(*number);
+  if (!of->number || !is_real(*of->number)) return std::nullopt;
   const double near = up ? std::ceil(of->number->re.high) : std::floor(of->number->re.high);
   if (of->exact) {
     const Int128 above = of->exact->numerator();
@@ -446,8 +460,9 @@ bool is_function_name(std::string_view name) {
   return std::any_of(kFunctions.begin(), kFunctions.end(), [&](const Function& one) { return one.name == name; });
 }
 
-Maybe apply(std::string_view function, const Maybe& argument) {
-  if (!argument || argument->is_infinite()) return std::nullopt;
+Maybe apply(std::string_view function, const Maybe& of) {
+  if (!of || of->is_infinite()) return std::nullopt;
+  const Maybe argument = filled(*of);
   if (function == "exp") return raise(value_of({kEuler, kZeroDouble, 3 * kUnit}, std::nullopt, true), argument);
   if (!argument->number) return std::nullopt;
   const Approximation& at = *argument->number;
@@ -480,9 +495,9 @@ Maybe apply_to_list(std::string_view function, std::span<const Maybe> arguments)
     }
     const bool constant = result->constant && argument->constant;
     if (function == "min" || function == "max") {
-      if (!result->number || !argument->number || !is_real(*result->number) || !is_real(*argument->number)) {
-        return std::nullopt;
-      }
+      const Value so_far = filled(*result);
+      const Value next = filled(*argument);
+      if (!so_far.number || !next.number || !is_real(*so_far.number) || !is_real(*next.number)) return std::nullopt;
       if ((argument->approximate() < result->approximate()) == (function == "min")) result = argument;
     } else {
       if (!result->exact || !argument->exact) return std::nullopt;

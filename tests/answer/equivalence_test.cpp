@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <random>
 #include <string>
@@ -429,6 +430,128 @@ TEST(Equivalent, RewritingsAreOneVoteInWhateverOrderTheyCome) {
       EXPECT_EQ(found->second, meaning) << answer << " was counted as " << found->first;
     }
     EXPECT_EQ(meaning_of.size(), meanings.size());
+  }
+}
+
+// Answers that leave nothing out are in classes: whoever is the same as a second, and it as a third, is the same as the
+// third. What each pair means is known, so no comparison may go wrong either way.
+TEST(Equivalent, IsTransitiveWhereNothingIsLeftOut) {
+  const std::vector<std::vector<std::string>> meanings = {
+      {R"(\frac{1}{2})", "0.5", R"(\sin 30^\circ)", "2^{-1}", R"(\log_4 2)"},
+      {"2", R"(\log_{10}100)", R"(\sqrt4)", "2.0", R"(\sqrt2\sqrt2)", "1+1"},
+      {R"(\sqrt2)", "2^{1/2}", R"(\frac{2}{\sqrt2})", R"(\sqrt{3+2\sqrt2}-1)", R"(2\sin 45^\circ)"},
+      {"1.4142135623730950488"},
+      {"1.4142135623"},
+      {R"(\pi)", R"(4\arctan 1)", R"(\frac{2\pi}{2})"},
+      {"3.14159265358979323846"},
+      {"x^2-1", "(x-1)(x+1)", "-1+x^2", R"(\frac{x^4-1}{x^2+1})"},
+      {"x^2+1", "(x-i)(x+i)"},
+      {"x^{2023}", R"(x\cdot x^{2022})"},
+      {"x^{2024}"},
+      {"x^{2023}+10^{-30}"},
+      {"-1", "i^2", R"(e^{i\pi})", "-1.0"},
+      {"i", R"(\sqrt{-1})", "-i^3"},
+      {"(1,2)", R"(\left(1, 2\right))", R"((\frac22, 2))"},
+      {"(2,1)"},
+      {R"(\{1,2\})", R"(\{2,1\})", "1,2", "2, 1", "1 or 2"},
+      {R"((-\infty,1))", "x<1", "1>x"},
+      {R"((-\infty,1])", R"(x\le1)"},
+      {R"(x<1\text{ or }x>3)", R"((3,\infty)\cup(-\infty,1))"},
+      {R"(x>1\text{ and }x<3)", "1<x<3"},
+      {"y=2x+3", "2x-y+3=0", "y-3=2x"},
+      {"x=2y+3", "x-2y=3"},
+      {R"(\pm\sqrt3)", R"(\sqrt3,-\sqrt3)"},
+      {R"(5\text{ cm})", R"(50\text{ mm})", R"(0.05\text{ m})"},
+      {R"(5\text{ kg})", R"(5000\text{ g})"},
+      {R"(\$7)", R"(7\text{ dollars})", R"(700\text{ cents})"},
+      {"Tuesday", R"(\text{tuesday})"},
+      {"Thursday"},
+      {R"(\binom{n}{2})", R"(\frac{n(n-1)}{2})", R"(\frac{n!}{2(n-2)!})"},
+      {R"(\binom{n+1}{2})", R"(\frac{n(n+1)}{2})"},
+      {"f(2x)", R"(f(x\cdot2))"},
+      {"2f(x)", "f(x)+f(x)"},
+      {R"(3\pmod7)", R"(10\pmod7)"},
+      {R"(3\pmod5)"},
+      {R"(\emptyset)", "no solution"},
+      {R"(\begin{pmatrix}1&2\\3&4\end{pmatrix})", "[[1,2],[3,4]]"},
+      {R"(\begin{pmatrix}1&3\\2&4\end{pmatrix})"},
+      {"2^{200}", "4^{100}", R"(\frac{2^{201}}{2})"},
+      {"2^{200}+1"},
+  };
+  std::vector<std::pair<std::string, std::size_t>> answers;
+  for (std::size_t i = 0; i < meanings.size(); ++i) {
+    for (const std::string& answer : meanings[i]) answers.emplace_back(answer, i);
+  }
+  for (const auto& [a, meaning_a] : answers) {
+    for (const auto& [b, meaning_b] : answers) {
+      EXPECT_EQ(equivalent(a, b), meaning_a == meaning_b) << a << "  " << b;
+    }
+  }
+}
+
+// Random values, each written in several ways: the relation is that of the values, so it is transitive.
+TEST(Equivalent, IsTheRelationOfTheValues) {
+  std::mt19937_64 random(11);
+  const auto number = [&](long bound) { return static_cast<long>(random() % static_cast<std::uint64_t>(bound)); };
+  struct Written {
+    long p, q, root;  // p/q*sqrt(root), root without squares
+    std::string text;
+  };
+  std::vector<Written> all;
+  for (int i = 0; i < 60; ++i) {
+    const long p = number(7) - 3;
+    const long q = number(3) + 1;
+    const long root = std::vector<long>{1, 2, 3, 6}[static_cast<std::size_t>(number(4))];
+    const long k = number(3) + 1;
+    const std::string above = std::to_string(p * k);
+    const std::string below = std::to_string(q * k);
+    const std::string radical = R"(\sqrt{)" + std::to_string(root) + "}";
+    std::string text;
+    switch (number(4)) {
+      case 0:
+        text = R"(\frac{)" + above + radical + "}{" + below + "}";
+        break;
+      case 1:
+        text = above + R"(\sqrt{\frac{)" + std::to_string(root) + "}{" + std::to_string(q * q * k * k) + "}}";
+        break;
+      case 2:
+        text = R"(\frac{)" + std::to_string(p * k * root) + "}{" + below + radical + "}";
+        break;
+      default:
+        text = "e-e+(" + above + R"()\cdot)" + below + R"(^{-1}\cdot)" + std::to_string(root) + "^{0.5}";
+        break;
+    }
+    all.push_back({p, q, p == 0 ? 1 : root, text});
+  }
+  for (const Written& a : all) {
+    for (const Written& b : all) {
+      EXPECT_EQ(equivalent(a.text, b.text), a.p * b.q == b.p * a.q && a.root == b.root) << a.text << "  " << b.text;
+    }
+  }
+}
+
+// Who leaves out what is measured, or of which letter it is the value, says less: equal to each that says more.
+TEST(Equivalent, WhoSaysLessIsEqualToEachThatSaysMore) {
+  const std::vector<std::pair<std::string, std::vector<std::string>>> less = {
+      {"5", {"x=5", "y=5", R"(5\text{ cm})", R"(5\text{ kg})", R"(\$5)", R"(5\%)", R"(5 \pmod 7)", "5 apples"}},
+      {"(1,2)", {R"(\begin{pmatrix}1\\2\end{pmatrix})", R"(\begin{pmatrix}1&2\end{pmatrix})", "(x,y)=(1,2)"}},
+      {R"((5,\infty))", {"x>5", "y>5"}},
+      {"2x+3", {"y=2x+3", "f(x)=2x+3"}},
+  };
+  for (const auto& [bare, more] : less) {
+    for (std::size_t i = 0; i < more.size(); ++i) {
+      EXPECT_TRUE(equivalent(bare, more[i])) << bare << "  " << more[i];
+      EXPECT_TRUE(equivalent(more[i], bare)) << bare << "  " << more[i];
+    }
+  }
+  for (const auto& [a, b] : std::vector<std::pair<std::string, std::string>>{
+           {"x=5", "y=5"},
+           {R"(5\text{ cm})", R"(5\text{ kg})"},
+           {R"(5\text{ cm})", R"(\$5)"},
+           {R"(\begin{pmatrix}1\\2\end{pmatrix})", R"(\begin{pmatrix}1&2\end{pmatrix})"},
+           {"x>5", "y>5"},
+           {"y=2x+3", "x=2y+3"}}) {
+    EXPECT_FALSE(equivalent(a, b)) << a << "  " << b;
   }
 }
 

@@ -180,6 +180,93 @@ TEST(Grade, TheVoteIsTheAnswer) {
   }
 }
 
+// Who votes for an answer votes for what is right with it: two trajectories are one vote exactly when the one is right
+// where the other is the right answer. What the form that votes leaves out would make a difference here.
+TEST(Grade, VotesAndGradesAreOneRelation) {
+  const std::vector<std::string> answers = {"5",
+                                            "x=5",
+                                            "y=5",
+                                            R"(5\text{ cm})",
+                                            R"(5\text{ kg})",
+                                            R"(\$5)",
+                                            "5%",
+                                            "0.05",
+                                            "5 apples",
+                                            "y=2x+3",
+                                            "x=2y+3",
+                                            "2x-y+3=0",
+                                            "2x+3",
+                                            "1,2",
+                                            "(1,2)",
+                                            "(2,1)",
+                                            R"(\{2,1\})",
+                                            R"(\begin{pmatrix}1\\2\end{pmatrix})",
+                                            "x=1,y=2",
+                                            "x=2,y=1",
+                                            R"(90^\circ)",
+                                            R"(\frac{\pi}{2})",
+                                            R"(3 \pmod 7)",
+                                            "x>1",
+                                            "y>1",
+                                            R"((1,\infty))",
+                                            "5 June",
+                                            "f(2)=5",
+                                            R"(\textbf{(B) } 5)",
+                                            "B",
+                                            "3:30 PM",
+                                            "1011_2",
+                                            "1011",
+                                            R"(9.8\text{ m/s}^2)",
+                                            "9.8",
+                                            R"(x\in[0,1])",
+                                            "[0,1]"};
+  const DatasetInfo& info = find_dataset("math-500");
+  const SameAnswer same = same_answers(info);
+  for (const std::string& a : answers) {
+    for (const std::string& b : answers) {
+      const std::string vote_a = answer_for_vote(info, with_gold("7"), "\\boxed{" + a + "}", false);
+      const std::string vote_b = answer_for_vote(info, with_gold("7"), "\\boxed{" + b + "}", false);
+      const bool right = grade(info, with_gold(b), "\\boxed{" + a + "}", false).score == 1;
+      EXPECT_EQ(vote_a == vote_b || same(vote_a, vote_b), right) << a << "  " << b << "  " << vote_a << "  " << vote_b;
+    }
+  }
+}
+
+TEST(Grade, FindsWhatIsStatedBeforeMoreIsSaid) {
+  expect_grades("custom", {
+                              {"42", "Final Answer: The final answer is $42$. I hope it is correct.", 1, "42"},
+                              {"42", "The answer is: $42$\n\nI am confident in this.", 1, "42"},
+                              {"42", "Thus, the answer is $42$, as required.", 1, "42"},
+                              {"42", "**Final Answer**\n\n$$42$$", 1, "42"},
+                              {"42", "So we get $42$.", 1, "42"},
+                              {"42", "Then\n\\[\n42\n\\]", 1, "42"},
+                              {"42", "The value of $x$ is 42.", 1, "42"},
+                              {"12\\pi", "The area is \\(12\\pi\\) square units.", 1, "12pi\\text{ square units}"},
+                              {"1,2", "The solutions are $x=1$ and $x=2$.", 1, "x=1 and x=2"},
+                              {"2", "The solutions are $x=1$ and $x=2$.", 0, "x=1 and x=2"},
+                              {"3.5", "The answer is 3.5. I hope it is correct.", 1, "3.5"},
+                              {"7", "The answer is not 7.", 0, "not 7"},
+                          });
+  expect_grades("aime24", {{"204", "The final answer is $204$. I hope it is correct.", 1, "204"},
+                           {"204", "The answer is: **204**\n\nDone.", 1, "204"},
+                           {"204", "The answer is 203. Not 204.", 0, "203"}});
+}
+
+TEST(Grade, ALetterThatIsRefusedIsNoChoice) {
+  expect_grades("gpqa-diamond", {
+                                    {"D", "closest to option D, not option C", 1, "D"},
+                                    {"B", "The answer is B, because option C is wrong.", 1, "B"},
+                                    {"B", "Hence, (B) is the answer, while (C) is not.", 1, "B"},
+                                    {"B", "We can rule out option C. So option B.", 1, "B"},
+                                    {"C", "Going with C", 1, "C"},
+                                    {"C", "Both A and B are wrong. Thus, C.", 1, "C"},
+                                    {"A", "So A is correct.", 1, "A"},
+                                    {"A", "Option A is the right one.", 1, "A"},
+                                    {"B", "The answer is not B.", 0, ""},
+                                    {"A", "A careful analysis is needed.", 0, ""},
+                                });
+}
+
 // Whoever answers with the right answer of the file is right, in every dataset.
 TEST(Grade, GoldAnswersAreRight) {
   const auto expect_right = [](const Dataset& data, const std::string& before, const std::string& after) {
