@@ -213,6 +213,7 @@ class Parser {
     if (is_letter(peek())) return name(depth);
     if (peek() == '\\') return greek();
     if (peek() == '|') return bars(depth);
+    if (peek() == '{' && depth > 1) return group(depth);
     return peek() == '(' ? parentheses(depth) : -1;
   }
 
@@ -223,6 +224,13 @@ class Parser {
     const int value = sum(depth);
     in_bars_ = outer;
     return accept(')') ? value : -1;
+  }
+
+  // Braces within a formula only hold together; around a whole answer they make a set.
+  int group(int depth) {
+    ++at_;
+    const int value = sum(depth);
+    return accept('}') ? value : -1;
   }
 
   int bars(int depth) {
@@ -374,7 +382,7 @@ class Parser {
     if (accept_word("pi")) return emit({Op::kPi});
     if (accept_word("deg")) return emit({Op::kDegree});
     if (const std::string_view list = name_at(text_.substr(at_), kListNames);
-        !list.empty() && text_.substr(at_ + list.size(), 1) == "(") {
+        !list.empty() && (text_.substr(at_ + list.size(), 1) == "(" || text_.substr(at_ + list.size(), 1) == "{")) {
       return list_function(list, depth);
     }
     if (const std::string_view function = function_at(text_.substr(at_)); !function.empty()) {
@@ -436,7 +444,8 @@ class Parser {
   // Arguments in parentheses. Nothing when there are none or too many.
   std::vector<int> arguments(int depth) {
     std::vector<int> found;
-    if (depth >= kMaxDepth || !accept('(')) return {};
+    const char close = peek() == '{' ? '}' : ')';
+    if (depth >= kMaxDepth || (!accept('(') && !accept('{'))) return {};
     const bool outer = in_bars_;
     in_bars_ = false;
     do {
@@ -444,7 +453,7 @@ class Parser {
       if (found.back() < 0 || found.size() > kMaxArguments) return {};
     } while (accept(','));
     in_bars_ = outer;
-    if (!accept(')')) return {};
+    if (!accept(close)) return {};
     return found;
   }
 

@@ -665,7 +665,8 @@ class LatexReader {
   // "5\text{ cm}" means 5: what dressed text begins after a number is its unit, unless it goes on with more.
   void drop_unit() {
     if (unit_begin_ >= out_.size()) return;
-    const std::string_view number = trim(std::string_view(out_).substr(0, unit_begin_));
+    const std::string_view before = std::string_view(out_).substr(0, unit_begin_);
+    const std::string_view number = trim(before.substr(before.rfind('=') + 1));
     const std::string_view unit = trim(std::string_view(out_).substr(unit_begin_));
     if (number.size() > kMaxNumber || unit.empty() || !is_letter(unit.front())) return;
     for (std::size_t i = 0; i < unit.size(); ++i) {

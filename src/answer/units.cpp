@@ -93,6 +93,7 @@ constexpr std::array kKnown = {
     Known{"feet", "length", 3048, 10000},
     Known{"yard", "length", 9144, 10000},
     Known{"yd", "length", 9144, 10000},
+    Known{"mi", "length", 1609344, 1000},
     Known{"mile", "length", 1609344, 1000},
     Known{"g", "mass", 1, 1},
     Known{"gram", "mass", 1, 1},

@@ -219,6 +219,15 @@ TEST(Equivalent, Same) {
       {R"(10 \pmod 7)", R"(3 \pmod 7)"},
       {R"(1011_{\text{two}})", "1011_2"},
       {"twelve", "12"},
+      {"|{-3}|", "3"},
+      {R"(\max\{1,2\})", "2"},
+      {R"(\lambda=500\text{ nm})", "500"},
+      {R"(50\text{ mi/h})", R"(50\text{ mph})"},
+      {R"(2.\overline{9})", "3"},
+      {R"(8\sin10^\circ\sin50^\circ\sin70^\circ)", "1"},
+      {R"(p(x+1))", "px+p"},
+      {"1 000 000", "10^6"},
+      {R"(\{1\}\cup\{2\})", R"(\{1,2\})"},
       {R"(\emptyset)", R"(\text{no real solutions})"},
   };
   for (const Pair& pair : pairs) {
@@ -339,6 +348,11 @@ TEST(Equivalent, Different) {
       {R"(\binom{n}{k})", R"(\frac{n}{k})"},
       {"0.(3)", "0.3"},
       {"(n+1)!", "n!+1"},
+      {"f(x+1)", "f(x)+1"},
+      {"f(f(x))", "f(x)^2"},
+      {R"(e^{\pi\sqrt{163}})", "262537412640768744"},
+      {R"(\pm1\pm2)", R"(\pm3)"},
+      {"FF_{16}", "255"},
   };
   for (const Pair& pair : pairs) {
     EXPECT_FALSE(equivalent(pair.a, pair.b)) << pair.a << "  " << pair.b;

@@ -26,10 +26,10 @@ struct Grade {
 // Thinking does not answer: only what follows the last </think> is read, whether or not the opening tag is in the text.
 // When thinking never ends, the last box in it counts, and for choices a stated letter, as it does where scorers read
 // the whole text.
-//   integer, number  the last \boxed{}, else a last line that states the answer ("The answer is 33", "#### 33") or is
-//   one;
-//                    number: else the last number in the text, as GSM8K's scorers do
-//   maths            the last \boxed{}, else the last line
+//   integer, number  the last \boxed{}, else a number that is stated last ("The answer is 33. I am sure.", "#### 33")
+//                    or ends the text; number: else the last number in the text, as GSM8K's scorers do
+//   maths            the last \boxed{}, else what is stated last, else the formula or line that ends the text; with the
+//                    letter it is the value of, and its unit
 //   letter           see choice_letter()
 //   LiveBench        see livebench.h
 std::string answer_for_vote(const DatasetInfo& dataset, const Question& question, std::string_view trajectory,
