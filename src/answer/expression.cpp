@@ -19,6 +19,7 @@ constexpr std::size_t kMaxExpression = 16384;  // bytes
 constexpr int kMaxDepth = 64;                  // of parentheses and powers
 constexpr int kMaxLettersInARow = 2;           // more are a word, not a product of variables
 constexpr std::size_t kMaxArguments = 16;
+constexpr int kMaxWork = 10000;  // steps of all factorials in one evaluation
 
 // Names that begin with another come before it. asin is arcsin, and so on.
 constexpr std::array<std::string_view, 36> kFunctions = {
@@ -648,7 +649,14 @@ class Machine {
  private:
   const Maybe& at(int index) const { return values_[static_cast<std::size_t>(index)]; }
 
-  Maybe value_of_node(const Node& node) const {
+  // Factorials take as many steps as their size says; all of them together must stay bounded.
+  bool affords(const Maybe& steps) {
+    const std::optional<int> size = steps && steps->exact ? steps->exact->small_whole() : std::nullopt;
+    if (size && *size > 0) work_ += *size;
+    return work_ <= kMaxWork;
+  }
+
+  Maybe value_of_node(const Node& node) {
     constexpr DoubleDouble kNone = {0, 0};
     constexpr double kRounding = 1e-30;
     switch (node.op) {
@@ -681,7 +689,7 @@ class Machine {
       case Op::kRoot:
         return take_root(at(node.a), at(node.b));
       case Op::kFactorial:
-        return factorial(at(node.a));
+        return affords(at(node.a)) ? factorial(at(node.a)) : std::nullopt;
       case Op::kAbsolute:
         return absolute(at(node.a));
       case Op::kFunction:
@@ -694,8 +702,11 @@ class Machine {
     return std::nullopt;
   }
 
-  Maybe list_value(const Node& node) const {
-    if (node.name == "binom") return binomial(at(node.arguments[0]), at(node.arguments[1]));
+  Maybe list_value(const Node& node) {
+    if (node.name == "binom") {
+      const Maybe& below = at(node.arguments[1]);
+      return affords(below) ? binomial(at(node.arguments[0]), below) : std::nullopt;
+    }
     if (node.name == "floor" || node.name == "ceil") return round_down(at(node.arguments[0]), node.name == "ceil");
     std::vector<Maybe> values;
     for (const int argument : node.arguments) values.push_back(at(argument));
@@ -721,6 +732,7 @@ class Machine {
 
   const Program& program_;
   std::uint32_t point_;
+  int work_ = 0;
   std::vector<Maybe> values_;
 };
 
