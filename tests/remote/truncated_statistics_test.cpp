@@ -86,6 +86,70 @@ TEST(TruncatedStatistics, ContainTheTruth) {
   EXPECT_LT(width_sum / peaked, 0.2);
 }
 
+// As servers print them, and at temperatures at which a mere hair of a difference counts.
+TEST(TruncatedStatistics, ContainTheTruthAtSmallTemperaturesAndFewDigits) {
+  std::mt19937_64 random(11);
+  std::uniform_real_distribution<double> unit(1e-12, 1.0);
+  for (int i = 0; i < 8000; ++i) {
+    const bool huge = i % 400 == 0;
+    const int n_vocab = huge ? 150000 : 5 + static_cast<int>(unit(random) * unit(random) * 1500);
+    std::vector<float> logits = draw_logits(random, n_vocab);
+    const int twist = i % 7;
+    for (int k = 0; k < n_vocab; ++k) {
+      float& logit = logits[static_cast<std::size_t>(k)];
+      if (twist == 1) logit = std::round(logit);              // ties
+      if (twist == 2) logit = k < n_vocab / 3 ? 3.0F : 0.5F;  // plateaus
+      if (twist == 3) logit *= 40;                            // next to nothing is hidden
+      if (twist == 4) logit = k < 4 ? logit : -9000.0F;       // nothing is, and the rest is said to be -9999
+    }
+    std::vector<double> logprobs = log_softmax(logits);
+    std::sort(logprobs.rbegin(), logprobs.rend());
+    const auto seen = std::min(logprobs.size(), static_cast<std::size_t>(1 + unit(random) * 30));
+    std::vector<double> printed(logprobs.begin(), logprobs.begin() + static_cast<std::ptrdiff_t>(seen));
+    const double digits = std::vector{0.0, 1e-6, 1e-4, 1e-3, 1e-2}[static_cast<std::size_t>(i) % 5];
+    for (double& logprob : printed) {
+      if (digits > 0) logprob = std::round(logprob / digits) * digits;
+      logprob = static_cast<double>(static_cast<float>(std::max(logprob, -1e4)));
+    }
+    PredictionSpec spec;
+    spec.stat_temperature = static_cast<float>(0.05 * std::exp(3.5 * unit(random)));  // 0.05 to 1.65
+    const auto t = static_cast<double>(spec.stat_temperature);
+    const Prediction truth = predict_oracle(logits, spec, 0);
+    const TruncatedDistribution known{.logprobs = printed,
+                                      .ranked = seen,
+                                      .n_vocab = i % 3 == 0 ? 0 : n_vocab,
+                                      .rounding = printed_rounding(printed)};
+    const StatisticsBounds bounds = bound_statistics(known, t);
+    const Statistics taken = estimate_statistics(known, bounds, t);
+    const auto inside = [](const Bounds& interval, double value, double slack) {
+      return value >= interval.low - slack && value <= interval.high + slack;
+    };
+    ASSERT_TRUE(inside(bounds.entropy, taken.entropy, 0) && inside(bounds.varentropy, taken.varentropy, 0)) << i;
+    const auto h = static_cast<double>(truth.entropy);
+    const auto ve = static_cast<double>(truth.varentropy);
+    const double slack = 2e-6 * (1 + h + ve);  // the oracle's float
+    ASSERT_TRUE(inside(bounds.entropy, h, slack))
+        << i << ": H " << h << " not in [" << bounds.entropy.low << ", " << bounds.entropy.high << "] at " << t;
+    ASSERT_TRUE(inside(bounds.varentropy, ve, slack))
+        << i << ": VE " << ve << " not in [" << bounds.varentropy.low << ", " << bounds.varentropy.high << "] at " << t;
+    if (t < 1 || known.n_vocab > 0) {
+      ASSERT_TRUE(std::isfinite(bounds.entropy.high + bounds.varentropy.high)) << i;
+    }
+  }
+}
+
+TEST(TruncatedStatistics, DigitsThatWerePrintedAreSeen) {
+  const auto of = [](std::vector<double> logprobs) {
+    for (double& logprob : logprobs) logprob = static_cast<double>(static_cast<float>(logprob));
+    return printed_rounding(logprobs);
+  };
+  EXPECT_NEAR(of({-0.12, -2.5, -7.31}), 0.005, 1e-5);
+  EXPECT_NEAR(of({0.0, -2.512, -7.31, -9999.0}), 0.0005, 1e-5);
+  EXPECT_NEAR(of({-0.1234, -2.5}), 0.00005, 1e-5);
+  EXPECT_EQ(of({-0.123456789, -2.7182818284}), 0);
+  EXPECT_EQ(of({0.0}), 0) << "that says nothing";
+}
+
 TEST(TruncatedStatistics, AreExactWhenNothingIsHidden) {
   std::mt19937_64 random(2);
   for (int i = 0; i < 200; ++i) {

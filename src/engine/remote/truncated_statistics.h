@@ -32,11 +32,16 @@ struct TruncatedDistribution {
   // may be single known tokens (the sampled one).
   std::span<const double> logprobs;
   std::size_t ranked = 0;
-  int n_vocab = 0;  // 0: not known
+  int n_vocab = 0;      // 0: not known
+  double rounding = 0;  // how far each may be from the server's own, from printing few digits
 };
 
 // How far a server's probabilities may be from adding up: float rounding over a large vocabulary.
 inline constexpr double kMassTolerance = 1e-5;
+
+// How far log-probabilities that were printed may be from what was meant: half of the last digit that all of them make
+// do with, where that is coarser than a float; else 0.
+double printed_rounding(std::span<const double> logprobs);
 
 // `stat_temperature` > 0. Without the vocabulary's size and with T_stat >= 1 the upper bounds are infinite.
 StatisticsBounds bound_statistics(const TruncatedDistribution& known, double stat_temperature);
@@ -47,5 +52,9 @@ StatisticsBounds bound_statistics(const TruncatedDistribution& known, double sta
 // decides as the whole distribution would.
 Statistics estimate_statistics(const TruncatedDistribution& known, const StatisticsBounds& bounds,
                                double stat_temperature);
+
+// log sum p^a over all tokens, with the same assumption: what log-probabilities at another temperature are counted
+// from.
+double estimate_log_sum(const TruncatedDistribution& known, double a);
 
 }  // namespace dts::remote
