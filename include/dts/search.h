@@ -207,7 +207,9 @@ class Search {
     SegmentId leaf = kNoSegment;
     int slot = 0;
     PathKey key = 0;
-    double logprob = 0;  // sum over the trajectory
+    double logprob = 0;  // sum over the trajectory's tokens of which it is known
+    int unknown = 0;     // the others, which a server did not tell
+    double mean_logprob(int length) const { return logprob / (length - unknown); }
     ConfidenceWindow confidence;
     bool warmup = false;
     std::shared_ptr<LogitsFilter> filter;  // its own: whoever copies a branch to split it clones this, too

@@ -294,8 +294,14 @@ void Search::split(const Branch& branch, const Prediction& prediction, int n) {
 
 bool Search::extend(Branch& branch, const TokenRecord& record) {
   tree_.append(branch.leaf, record);
-  branch.logprob += static_cast<double>(record.logprob);
-  branch.confidence.add(record.confidence);
+  // A server may not know every token's, an end's above all; the mean is that of the others. Where nobody asked, there
+  // is none.
+  if (std::isnan(record.logprob) && spec_.statistics) {
+    ++branch.unknown;
+  } else {
+    branch.logprob += static_cast<double>(record.logprob);
+  }
+  if (!std::isnan(record.confidence) || !spec_.statistics) branch.confidence.add(record.confidence);
   const int length = tree_.segment(branch.leaf).end();
   bool ends = false;
   std::string answer;
@@ -305,7 +311,7 @@ bool Search::extend(Branch& branch, const TokenRecord& record) {
   });
   if (ends) {
     tree_.close(branch.leaf, SegmentState::kFinished);
-    finished_.push_back({branch.leaf, length, account_.steps, branch.logprob / length, branch.confidence.mean(),
+    finished_.push_back({branch.leaf, length, account_.steps, branch.mean_logprob(length), branch.confidence.mean(),
                          branch.confidence.lowest(), branch.warmup, std::move(answer)});
     if (branch.warmup) warmup_confidence_.push_back(branch.confidence.lowest());
     emit(SearchEvent::Type::kFinish, branch.leaf);
@@ -465,8 +471,10 @@ std::optional<std::size_t> select(const Method& method, std::span<const Finished
                                   std::span<const AnswerCount> votes) {
   if (finished.empty()) return std::nullopt;
   const auto best_by = [&](auto score) {
-    const auto best = std::max_element(finished.begin(), finished.end(),
-                                       [&](const auto& a, const auto& b) { return score(a) < score(b); });
+    const auto best = std::max_element(finished.begin(), finished.end(), [&](const auto& a, const auto& b) {
+      // What is not known is no reason to win.
+      return score(a) < score(b) || (std::isnan(score(a)) && !std::isnan(score(b)));
+    });
     return static_cast<std::size_t>(best - finished.begin());
   };
   switch (method.select) {
