@@ -259,7 +259,7 @@ SearchOptions Service::search_options(const CompletionRequest& request, std::siz
   SearchOptions search;
   try {
     search = decoding.search();
-    search.top_k = request.logprobs ? request.top_logprobs : 0;
+    search.top_k = request.logprobs ? std::max(1, request.top_logprobs) : 0;  // the token's own needs one, too
     limit_tokens(search, limits.max_tokens > 0 ? std::min(room, limits.max_tokens) : room);
     validate(search, vocabulary_.size());
   } catch (const Error& error) {

@@ -62,6 +62,26 @@ test('without log-probabilities, methods that need none work and the others say 
   }
 });
 
+test('dts serve over a server sends no log-probability that it does not have', async () => {
+  const plain = await startPlainServer();
+  const server = await startServer(program, ['--engine', 'openai', '--url', plain.url]);
+  const ask = async (path, body) => {
+    const response = await fetch(`${server.url}${path}`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ max_tokens: 24, temperature: 0, dts: { method: 'standard' }, ...body }),
+    });
+    return response.json();
+  };
+  const { choices } = await ask('/v1/completions', { prompt: 'Count:', logprobs: 0 });
+  const list = choices[0].logprobs.token_logprobs;
+  const { tokens } = plain.complete('Count:', 24);
+  assert.ok(list.length >= tokens.length);
+  tokens.forEach((token, i) => assert.ok(Math.abs(list[i] - token.logprob) < 1e-3, JSON.stringify(list)));
+  await server.stop();
+  await plain.stop();
+});
+
 test('a key comes from the environment, and is nowhere else', async () => {
   const server = await startPlainServer({ key: 'sk-very-secret' });
   const saved = await tree(server.url, ['--api-key-env', 'PLAIN_KEY', ...branching], { PLAIN_KEY: 'sk-very-secret' });

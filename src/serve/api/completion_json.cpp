@@ -14,7 +14,11 @@ using namespace text;
 // JSON has no infinity; this is what OpenAI's API puts in its place.
 constexpr double kImprobable = -9999.0;
 
-double finite(float logprob) { return std::isfinite(logprob) ? static_cast<double>(logprob) : kImprobable; }
+// Null where it is not known, as OpenAI's lists have it; its chats have no such thing, and a token is left out there.
+Json logprob_json(float logprob) {
+  if (std::isnan(logprob)) return nullptr;
+  return std::isfinite(logprob) ? static_cast<double>(logprob) : kImprobable;
+}
 
 Json bytes_json(const std::string& piece) {
   Json bytes = Json::array();
@@ -25,7 +29,7 @@ Json bytes_json(const std::string& piece) {
 Json token_json(const std::string& piece, float logprob) {
   Json json;
   json["token"] = text::valid_utf8(piece);
-  json["logprob"] = finite(logprob);
+  json["logprob"] = logprob_json(logprob);
   json["bytes"] = bytes_json(piece);
   return json;
 }
@@ -33,6 +37,7 @@ Json token_json(const std::string& piece, float logprob) {
 Json chat_logprobs(const std::vector<ShownToken>& tokens) {
   Json content = Json::array();
   for (const ShownToken& token : tokens) {
+    if (std::isnan(token.logprob)) continue;
     Json entry = token_json(token.piece, token.logprob);
     entry["top_logprobs"] = Json::array();
     for (const ShownToken::Alternative& other : token.top) {
@@ -55,9 +60,10 @@ Json text_logprobs(const ChoiceReader::Delta& delta) {
   for (const ShownToken& token : delta.tokens) {
     const std::string text = text::valid_utf8(token.piece);
     json["tokens"].push_back(text);
-    json["token_logprobs"].push_back(finite(token.logprob));
+    json["token_logprobs"].push_back(logprob_json(token.logprob));
     Json top = Json::object();
-    for (const ShownToken::Alternative& other : token.top) top[text::valid_utf8(other.piece)] = finite(other.logprob);
+    for (const ShownToken::Alternative& other : token.top)
+      top[text::valid_utf8(other.piece)] = logprob_json(other.logprob);
     json["top_logprobs"].push_back(std::move(top));
     json["text_offset"].push_back(offset);
     offset += count_characters(token.piece);
