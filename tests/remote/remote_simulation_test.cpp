@@ -337,6 +337,49 @@ TEST(RemoteSimulation, AnEndpointThatRefusesTheRequestFailsTheSearchAtOnce) {
   EXPECT_LT(network.now(), 300) << "not for ever";
 }
 
+// One server will not have what another does: its word is not the fleet's, also while the other is away for a moment.
+TEST(RemoteSimulation, ARefusalOfOneIsNotBelievedWhileAnotherComesBack) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const WireModel model = make_model(seed, {RemoteKind::kVllm});
+    SimulatedNetwork alone(model, quiet(1));
+    const std::vector<std::string> expected = run(model, alone, two_questions(seed)).trees;
+    NetworkOptions options = quiet(2);
+    options.endpoints[0].refuses = true;
+    options.endpoints[1].outages.emplace_back(0.05 + 0.01 * static_cast<double>(seed), 5.0);
+    SimulatedNetwork network(model, options);
+    EXPECT_EQ(run(model, network, two_questions(seed)).trees, expected) << "seed " << seed;
+    EXPECT_GT(network.requests_at()[0], 0) << "nobody was refused";
+  }
+}
+
+// But nobody is waited for who has never answered: what the one server says is said soon.
+TEST(RemoteSimulation, ARefusalBesideAServerThatIsDeadIsSaidSoon) {
+  const WireModel model = make_model(5, {RemoteKind::kVllm});
+  for (const bool all_refuse : {false, true}) {
+    NetworkOptions options = quiet(2);
+    options.endpoints[1].refuses = true;
+    if (all_refuse) {
+      options.endpoints[0].refuses = true;
+    } else {
+      options.endpoints[0].outages.emplace_back(0.0, 1e9);
+    }
+    SimulatedNetwork network(model, options);
+    const std::unique_ptr<Protocol> protocol = protocol_for(model);
+    NoPieces pieces;
+    RemoteEngine engine(engine_options(network, model.n_vocab), *protocol, pieces, network.transport(),
+                        network.clock());
+    Scheduler scheduler(engine);
+    const auto search = make_search(make_options(5), {1, 2, 3});
+    Job job;
+    job.search = search;
+    scheduler.submit(std::move(job));
+    scheduler.run();
+    EXPECT_EQ(search->outcome().error, all_refuse ? "http://0: HTTP 400: no" : "http://1: HTTP 400: no");
+    EXPECT_LT(network.now(), all_refuse ? 0.1 : 10.0);
+    EXPECT_LT(network.requests(), 10);
+  }
+}
+
 TEST(RemoteSimulation, AStragglerIsWaitedForAsLongAsTheUserSays) {
   const WireModel model = make_model(5, {RemoteKind::kVllm});
   NetworkOptions slow = quiet(1);

@@ -134,6 +134,7 @@ void SimulatedNetwork::deliver(CallId id) {
   if (found == calls_.end()) return;
   const std::shared_ptr<Call> call = found->second;
   if (down(call->endpoint, now_)) return fail(id, {.text = "connection refused"});
+  if (options_.endpoints[call->endpoint].refuses) return fail(id, {.permanent = true, .text = complaint_of(400, "no")});
   if (call->sent_away) return fail(id, {.busy = true, .text = complaint_of(429, R"({"message":"no room"})")});
   const bool now = call->fault != Fault::kNone && call->piece == call->fault_at;
   const bool first = call->piece == 0;

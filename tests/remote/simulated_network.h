@@ -38,6 +38,7 @@ struct SimulatedEndpoint {
   double per_prompt_token = 0;                     // seconds for each that the prefix cache does not have
   std::size_t cache_blocks = 0;                    // of the prefix cache; 0: there is none
   int room = 0;                                    // streams at once, others are sent away; 0: as many as come
+  bool refuses = false;                            // all that is asked for, for good
   bool hangs_at_end = false;                       // sends all of an answer, and does not end it
   std::vector<std::pair<double, double>> outages;  // [from, to): refuses, and what was open is cut
 };

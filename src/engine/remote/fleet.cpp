@@ -22,20 +22,31 @@ Fleet::Fleet(std::vector<std::string> urls, const Clock& clock, FleetOptions opt
 
 bool Fleet::up(int endpoint) const { return clock_.now() >= at(endpoint).down_until; }
 
-std::optional<int> Fleet::choose(SharedPrompt& question) const {
-  if (question.home >= 0 && up(question.home)) return question.home;
+namespace {
+
+bool is_among(std::span<const int> some, int endpoint) {
+  return std::find(some.begin(), some.end(), endpoint) != some.end();
+}
+
+}  // namespace
+
+std::optional<int> Fleet::choose(SharedPrompt& question, std::span<const int> without) const {
+  const auto asked = [&](int i) { return up(i) && !is_among(without, i); };
+  if (question.home >= 0 && asked(question.home)) return question.home;
   int best = -1;
   for (int i = 0; i < size(); ++i) {
-    if (up(i) && (best < 0 || at(i).streams < at(best).streams)) best = i;
+    if (asked(i) && (best < 0 || at(i).streams < at(best).streams)) best = i;
   }
   if (best < 0) return std::nullopt;
   question.home = best;
   return best;
 }
 
-double Fleet::next_up() const {
+double Fleet::next_up(std::span<const int> without) const {
   double next = std::numeric_limits<double>::infinity();
-  for (const Endpoint& endpoint : endpoints_) next = std::min(next, endpoint.down_until);
+  for (int i = 0; i < size(); ++i) {
+    if (!is_among(without, i)) next = std::min(next, at(i).down_until);
+  }
   return next;
 }
 

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,9 +36,10 @@ class Fleet {
   int size() const { return static_cast<int>(endpoints_.size()); }
   const std::string& url(int endpoint) const { return at(endpoint).url; }
 
-  // Where a branch of the question should be asked for now; none when every endpoint is being left alone.
-  std::optional<int> choose(SharedPrompt& question) const;
-  double next_up() const;  // when the first endpoint can be asked again
+  // Where a branch of the question should be asked for now; none when every endpoint is being left alone. `without`:
+  // not of these.
+  std::optional<int> choose(SharedPrompt& question, std::span<const int> without = {}) const;
+  double next_up(std::span<const int> without = {}) const;  // when the first endpoint can be asked again
 
   void opened(int endpoint);
   void closed(int endpoint);

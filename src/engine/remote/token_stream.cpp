@@ -15,6 +15,11 @@ namespace dts::remote {
 namespace {
 
 constexpr double kEndSeconds = 1;  // that a server has to end a request of which all has come
+// A refusal is believed when so many endpoints agree, or all; or when none of the others has given anybody a token for
+// a while, and none comes back in some seconds.
+constexpr std::size_t kRefusals = 3;
+constexpr double kSilentSeconds = 60;
+constexpr double kRefusedSeconds = 3;
 
 }  // namespace
 
@@ -28,6 +33,7 @@ TokenStream::TokenStream(StreamContext& context, std::shared_ptr<SharedPrompt> q
       has_statistics_(spec_.top_n > 0),
       progressed_at_(context.clock.now()) {
   check(first_ > 0, "a stream follows at least one token");
+  error_ = spec_.refusal;
   need_attention();
 }
 
@@ -111,8 +117,15 @@ double TokenStream::pump() {
   if (decision_ && std::max(used_, first_) < tokens_.size()) return kNever;
   if (rests_) return kNever;
   if (now < resumes_at_) return resumes_at_;
-  const std::optional<int> endpoint = context_.fleet.choose(*question_);
-  if (!endpoint) return context_.fleet.next_up();
+  if (refused_for_good(now)) {
+    error_ = refusal_;
+    return kNever;
+  }
+  const std::optional<int> endpoint = context_.fleet.choose(*question_, refused_);
+  if (!endpoint) {
+    const double up = context_.fleet.next_up(refused_);
+    return refused_.empty() ? up : std::min(up, std::max(now, refused_at_) + kRefusedSeconds);
+  }
   ask(*endpoint);
   return over() ? kNever : now + (any_token_ ? context_.options.stall_seconds : context_.options.first_token_seconds);
 }
@@ -261,15 +274,33 @@ void TokenStream::fail_over(const CallFailure& failure) {
   const double alive_at =
       failure.busy ? std::max(progressed_at_, context_.fleet.progressed_at(endpoint)) : progressed_at_;
   const bool long_enough = now - alive_at >= context_.options.give_up_seconds;
-  if (failure.permanent || (long_enough && fruitless_ >= context_.options.attempts)) {
-    error_ = fmt::format("{}: {}", context_.fleet.url(endpoint), failure.text);
-    if (!failure.permanent) error_ += fmt::format(" ({} requests in a row gave no token)", fruitless_);
+  const std::string words = fmt::format("{}: {}", context_.fleet.url(endpoint), failure.text);
+  if (failure.permanent) {  // of this endpoint, which is well; others may be of another mind
+    if (refusal_.empty()) refusal_ = words;
+    refused_.push_back(endpoint);
+    refused_at_ = now;
+    const std::size_t enough = std::min(kRefusals, static_cast<std::size_t>(context_.fleet.size()));
+    if (refused_.size() >= enough) error_ = refusal_;
+    return;
+  }
+  if (long_enough && fruitless_ >= context_.options.attempts) {
+    error_ = refusal_.empty() ? fmt::format("{} ({} requests in a row gave no token)", words, fruitless_) : refusal_;
     return;
   }
   context_.fleet.failed(endpoint, opened_at_, failure.retry_after);
   // Others' tokens say that the endpoint is well, so it is soon asked again: not by those for whom it has no room.
   const int refused = fruitless_ - context_.fleet.size();
   if (failure.busy && refused >= 0) resumes_at_ = now + context_.fleet.backoff(refused + 1);
+}
+
+bool TokenStream::refused_for_good(double now) const {
+  if (refused_.empty() || now < refused_at_ + kRefusedSeconds) return false;
+  for (int endpoint = 0; endpoint < context_.fleet.size(); ++endpoint) {
+    if (std::find(refused_.begin(), refused_.end(), endpoint) != refused_.end()) continue;
+    const double token_at = context_.fleet.progressed_at(endpoint);
+    if (context_.fleet.up(endpoint) || (token_at > 0 && now - token_at < kSilentSeconds)) return false;
+  }
+  return true;
 }
 
 }  // namespace dts::remote

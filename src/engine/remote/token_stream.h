@@ -63,6 +63,7 @@ struct StreamSpec {
   int most_tokens = 0;  // that may be drawn
   std::uint32_t seed = 0;
   std::optional<DecisionWatch> watch;  // where servers tell decision tokens
+  std::string refusal;                 // why it cannot be, known before anything is asked for; empty: it can
 };
 
 class TokenStream final : public CallListener, public std::enable_shared_from_this<TokenStream> {
@@ -111,6 +112,8 @@ class TokenStream final : public CallListener, public std::enable_shared_from_th
   void guarded(Work work);  // what it throws breaks the request off
   void close();
   void fail_over(const CallFailure& failure);
+  // Whether a branch that some endpoints have refused is believed to be refused by all.
+  bool refused_for_good(double now) const;
   void break_off(CallFailure failure);
   void need_attention();
   int left() const { return spec_.most_tokens - static_cast<int>(tokens_.size() - first_); }
@@ -149,7 +152,10 @@ class TokenStream final : public CallListener, public std::enable_shared_from_th
   bool noticed_ = false;      // is in the context's list
   int fruitless_ = 0;         // requests in a row without a token
   double progressed_at_ = 0;
-  bool broken_ = false;  // to be failed over by pump()
+  std::vector<int> refused_;  // endpoints that will not have this branch
+  std::string refusal_;       // what the first of them said
+  double refused_at_ = 0;     // by the last of them
+  bool broken_ = false;       // to be failed over by pump()
   CallFailure failure_;
 };
 
