@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "json/parse.h"
@@ -30,8 +31,18 @@ std::string without_secrets(std::string text, std::span<const std::string> heade
     // The last word: a key may be repeated without the scheme before it.
     const std::string secret = header.substr(header.find_last_of(' ') + 1);
     if (secret.empty()) continue;
-    for (std::size_t at = text.find(secret); at != std::string::npos; at = text.find(secret, at)) {
-      text.replace(at, secret.size(), "[key]");
+    constexpr std::string_view kInstead = "[key]";
+    for (std::size_t at = text.find(secret); at != std::string::npos; at = text.find(secret, at + kInstead.size())) {
+      text.replace(at, secret.size(), kInstead);
+    }
+    // A text that was cut short may end inside a key.
+    constexpr std::string_view kCut = "...";
+    if (!text.ends_with(kCut)) continue;
+    const std::string_view whole = std::string_view(text).substr(0, text.size() - kCut.size());
+    for (std::size_t n = std::min(secret.size(), whole.size()); n >= 4; --n) {
+      if (!whole.ends_with(std::string_view(secret).substr(0, n))) continue;
+      text = std::string(whole.substr(0, whole.size() - n)) + std::string(kInstead) + std::string(kCut);
+      break;
     }
   }
   return text;
