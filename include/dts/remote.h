@@ -1,6 +1,7 @@
 // Models that run on servers: vLLM, SGLang, llama-server, or whatever speaks OpenAI's completions API.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -13,6 +14,10 @@ namespace dts {
 
 enum class RemoteKind { kVllm, kSglang, kLlamaServer, kOpenai };
 
+// Which log-probabilities servers give: of the model's distribution as it is, or as it is drawn from, with logits
+// divided by the temperature.
+enum class LogprobsScale { kAuto, kBeforeTemperature, kAfterTemperature };
+
 struct RemoteModelOptions {
   RemoteKind kind = RemoteKind::kLlamaServer;
   std::vector<std::string> urls;  // of one or more servers with the same model: "http://host:8000"
@@ -22,6 +27,9 @@ struct RemoteModelOptions {
   // the model. Null: the servers' own.
   const Vocabulary* vocabulary = nullptr;
   int candidates = 0;  // log-probabilities a token while the method needs them; 0: as the server is used to
+  LogprobsScale logprobs = LogprobsScale::kAuto;  // kAuto: found out by two requests of a token, where servers differ
+  // Looked at while servers are asked for their model: true ends that with an error. Null: nothing does.
+  std::function<bool()> stopping = nullptr;
   // Seconds.
   double connect_timeout = 10;
   double first_token_timeout = 300;  // from a request to its first token: the server's queue and the prompt

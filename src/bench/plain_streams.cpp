@@ -31,6 +31,7 @@ struct NoPieces final : remote::PieceSink {
   void learn(Token, std::string_view) override {}
   void learn_end(Token) override {}
   Token token_of(std::string_view) override { return 0; }
+  std::vector<Token> words_of(std::string_view) override { return {0}; }
   std::string text_of(Token) override { return {}; }
   Token end_token() override { return 0; }
 };

@@ -3,12 +3,16 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <algorithm>
+#include <atomic>
+#include <cctype>
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
 #include <utility>
 
 #include "cli/hub_model.h"
+#include "cli/interrupt.h"
 #include "cli/output.h"
 #include "cli/spelling.h"
 #include "dts/error.h"
@@ -50,6 +54,10 @@ RemoteModelOptions remote_model_options(const ModelFlags& flags) {
   }
   options.urls = flags.remote.urls;
   if (const std::string& variable = flags.remote.api_key_variable; !variable.empty()) {
+    const bool is_name =
+        std::all_of(variable.begin(), variable.end(), [](unsigned char c) { return std::isalnum(c) != 0 || c == '_'; });
+    // It may be the key itself: that is not shown.
+    if (!is_name) throw usage_error("--api-key-env is no variable's name: it must be the one that holds the key");
     const char* key = std::getenv(variable.c_str());
     if (key == nullptr || *key == '\0') {
       throw usage_error(fmt::format("--api-key-env is {}: there is no such variable in the environment", variable));
@@ -58,6 +66,7 @@ RemoteModelOptions remote_model_options(const ModelFlags& flags) {
   }
   options.served_model = flags.remote.served_model;
   options.candidates = flags.remote.candidates;
+  options.logprobs = flags.remote.logprobs;
   options.stall_timeout = flags.remote.stall_timeout;
   options.first_token_timeout = flags.remote.first_token_timeout;
   options.patience = flags.remote.patience;
@@ -89,7 +98,7 @@ LocalEngine local_engine(EngineChoice choice) {
   }
 }
 
-std::unique_ptr<LoadedModel> connect(const ModelFlags& flags) {
+std::unique_ptr<LoadedModel> connect(const ModelFlags& flags, const LoadingHooks& hooks) {
   RemoteModelOptions options = remote_model_options(flags);
   allow_connections();
   std::unique_ptr<Model> tokenizer;
@@ -97,14 +106,30 @@ std::unique_ptr<LoadedModel> connect(const ModelFlags& flags) {
     tokenizer = std::make_unique<LlamaModel>(LlamaModelOptions{.path = flags.remote.tokenizer, .gpu_layers = 0});
     options.vocabulary = &tokenizer->vocabulary();
   }
-  std::unique_ptr<Model> model = make_remote_model(options);
-  return std::make_unique<LoadedModel>(ModelFile{}, std::move(model), std::move(tokenizer));
+  // Only while it is loaded: what the hooks know may be gone later.
+  struct Loading {
+    std::atomic<bool> over = false;
+    std::atomic<bool> stopped = false;
+  };
+  const auto loading = std::make_shared<Loading>();
+  options.stopping = [loading, stopping = hooks.stopping] {
+    if (!loading->over && (stopping ? stopping() : Interrupt::requested())) loading->stopped = true;
+    return loading->stopped.load();
+  };
+  try {
+    std::unique_ptr<Model> model = make_remote_model(options);
+    loading->over = true;
+    return std::make_unique<LoadedModel>(ModelFile{}, std::move(model), std::move(tokenizer));
+  } catch (const Error&) {
+    if (hooks.stopping && loading->stopped) return nullptr;
+    throw;
+  }
 }
 
 }  // namespace
 
 std::unique_ptr<LoadedModel> load_model(const ModelFlags& flags, const LoadingHooks& hooks) {
-  if (flags.is_remote()) return connect(flags);
+  if (flags.is_remote()) return connect(flags, hooks);
   if (!flags.remote.urls.empty()) {
     throw usage_error("--url goes with --engine vllm, sglang, llama-server or openai");
   }

@@ -46,6 +46,12 @@ void add_remote_options(CLI::App& app, RemoteFlags& flags) {
   add_value(
       app, "--candidates", "N", "log-probabilities to ask for a token (default 20; openai: 5)",
       [&](const std::string& text) { flags.candidates = static_cast<int>(parse_integer("--candidates", text, 1)); });
+  add_choice<LogprobsScale>(app, "--logprobs", flags.logprobs,
+                            {{"auto", LogprobsScale::kAuto},
+                             {"before", LogprobsScale::kBeforeTemperature},
+                             {"after", LogprobsScale::kAfterTemperature}},
+                            "whether the servers' log-probabilities are those before or after the temperature "
+                            "(default auto: asked for twice, and compared)");
   add_value(app, "--stall-timeout", "SECONDS", "without a token, then a branch is asked for elsewhere (default 60)",
             [&](const std::string& text) { flags.stall_timeout = parse_wait("--stall-timeout", text); });
   add_value(app, "--first-token-timeout", "SECONDS", "the same before a request's first token (default 300)",

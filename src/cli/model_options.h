@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dts/llama.h"
+#include "dts/remote.h"
 
 namespace dts::cli {
 
@@ -29,6 +30,7 @@ struct RemoteFlags {
   std::string served_model;
   std::string tokenizer;  // GGUF of the same model, for its vocabulary and template; empty: the servers'
   int candidates = 0;
+  LogprobsScale logprobs = LogprobsScale::kAuto;
   double stall_timeout = 60;
   double first_token_timeout = 300;
   double patience = 0;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdlib>
 #include <filesystem>
@@ -11,6 +12,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,15 +34,17 @@ WireModel make_model(RemoteKind kind) {
   return model;
 }
 
-// What an engine asks for; not the model's question whether a server tells decision tokens.
+// What an engine asks for; not the model's questions whether a server tells decision tokens, and what its
+// log-probabilities are.
 bool generates(const LoopbackRequest& request) {
   if (request.body.find("dts_probe") != std::string::npos) return false;
+  if (request.path != "/completion" && request.body.find(R"("stream":false)") != std::string::npos) return false;
   return request.path == "/generate" || request.path == "/completion" || request.path == "/v1/completions";
 }
 
 void answer_facts(const WireModel& model, const LoopbackRequest& request, LoopbackReply& reply) {
   std::optional<std::string> fact = wire_fact(model, request.path, request.body);
-  if (request.path == "/v1/completions") fact = WireAnswer(model, request.body).next();
+  if (request.path == "/v1/completions" || request.path == "/generate") fact = WireAnswer(model, request.body).next();
   reply.head(fact ? 200 : 404);
   reply.chunk(fact.value_or(R"({"detail":"Not Found"})"));
   reply.end();
@@ -66,10 +70,10 @@ RemoteModelOptions options_for(const WireModel& model, std::vector<std::string> 
   return options;
 }
 
-SearchOptions search_options() {
+SearchOptions search_options(float temperature = 0) {
   SearchOptions options;
   options.method = make_method("dts-stable", {.branch = {.tau_v = 0.3, .max_branches = 6}, .votes = 4});
-  options.sampling.temperature = 0;
+  options.sampling.temperature = temperature;
   options.max_tokens = 24;
   return options;
 }
@@ -83,8 +87,9 @@ std::string describe(const Search& search) {
   return text;
 }
 
-std::shared_ptr<Search> decode(Engine& engine, const std::function<void(const SearchEvent&)>& on_event = nullptr) {
-  const auto search = std::make_shared<Search>(std::vector<Token>{1, 2, 3}, search_options(),
+std::shared_ptr<Search> decode(Engine& engine, const std::function<void(const SearchEvent&)>& on_event = nullptr,
+                               const SearchOptions& options = search_options()) {
+  const auto search = std::make_shared<Search>(std::vector<Token>{1, 2, 3}, options,
                                                SearchText{.is_end = [](Token token) { return token == 0; },
                                                           .answer_of = [](std::span<const Token>) { return "a"; }},
                                                12);
@@ -471,6 +476,162 @@ TEST(RemoteModel, PromptsOfTextLeaveOnlyTheirWordsBehind) {
   EXPECT_LT(most - least, 300);
 }
 
+// Log-probabilities before or after the temperature: found out, or told, the tree and its statistics are the same.
+TEST(RemoteModel, TheTemperatureOfLogprobsIsFoundOut) {
+  for (const RemoteKind kind : {RemoteKind::kSglang, RemoteKind::kVllm}) {
+    std::vector<std::shared_ptr<Search>> searches;
+    for (const bool tempered : {false, true}) {
+      WireModel model = make_model(kind);
+      model.tempered = tempered;
+      LoopbackServer server(
+          [&](const LoopbackRequest& request, LoopbackReply& reply) { answer_well(model, request, reply); });
+      for (const bool told : {false, true}) {
+        RemoteModelOptions options = options_for(model, {server.url()});
+        if (told) {
+          options.logprobs = tempered ? LogprobsScale::kAfterTemperature : LogprobsScale::kBeforeTemperature;
+        }
+        const auto remote = make_remote_model(options);
+        const EnginePlan plan = remote->plan_engine({.max_branches = 8, .context_length = 100});
+        EXPECT_EQ(plan.description.find("after the temperature") != std::string::npos, tempered) << told;
+        searches.push_back(decode(*plan.make(), nullptr, search_options(0.9F)));
+      }
+    }
+    for (const auto& search : searches) {
+      ASSERT_EQ(describe(*search), describe(*searches.front()));
+      for (std::size_t i = 0; i < search->tree().segments().size(); ++i) {
+        const auto& tokens = search->tree().segments()[i].tokens;
+        const auto& others = searches.front()->tree().segments()[i].tokens;
+        for (std::size_t k = 0; k < tokens.size(); ++k) {
+          // Servers of these kinds do not say that the vocabulary ends here.
+          EXPECT_NEAR(tokens[k].entropy, others[k].entropy, 5e-3);
+          EXPECT_NEAR(tokens[k].varentropy, others[k].varentropy, 2e-2);
+          EXPECT_NEAR(tokens[k].logprob, others[k].logprob, 2e-2);
+        }
+      }
+    }
+  }
+}
+
+// A server of text that gives three trajectories, the second of them the most probable: an end has no log-probability.
+TEST(RemoteModel, TheBestTrajectoryOfAnApiOfTextIsTheMostProbable) {
+  std::atomic<int> asked = 0;
+  LoopbackServer server([&](const LoopbackRequest& request, LoopbackReply& reply) {
+    reply.head(200);
+    if (request.path == "/v1/models") {
+      reply.chunk(R"({"data":[{"id":"m"}]})");
+    } else {
+      const bool probe = request.body.find(R"("stream":false)") != std::string::npos;
+      const int which = probe ? 0 : asked++;
+      const double logprob = which == 1 ? -0.1 : -2.0 - which;
+      nlohmann::json choice = {{"text", "w" + std::to_string(which)}, {"finish_reason", nullptr}};
+      choice["logprobs"] = {{"tokens", {choice["text"]}},
+                            {"token_logprobs", {logprob}},
+                            {"top_logprobs", {{{choice["text"], logprob}, {"other", which == 1 ? -7.0 : -2.0}}}}};
+      reply.chunk("data: " + nlohmann::json{{"choices", {choice}}}.dump() + "\n\n");
+      reply.chunk("data: {\"choices\":[{\"text\":\"\",\"finish_reason\":\"stop\"}]}\n\ndata: [DONE]\n\n");
+    }
+    reply.end();
+  });
+  RemoteModelOptions options;
+  options.kind = RemoteKind::kOpenai;
+  options.urls = {server.url()};
+  options.candidates = 20;
+  const auto remote = make_remote_model(options);
+  const Vocabulary& vocabulary = remote->vocabulary();
+  for (const SelectRule rule : {SelectRule::kMaxLogprob, SelectRule::kMaxConfidence}) {
+    asked = 0;
+    const auto engine = remote->make_engine({.max_branches = 8, .context_length = 100});
+    SearchOptions best = search_options();
+    MethodOptions three;
+    three.votes = 3;
+    three.branch.max_branches = 3;
+    best.method = make_method("best-of-n", three);
+    best.method.select = rule;
+    const auto search =
+        std::make_shared<Search>(vocabulary.tokenize_prompt("Count: "), best,
+                                 SearchText{.is_end = [&](Token token) { return vocabulary.is_end(token); },
+                                            .answer_of =
+                                                [&](std::span<const Token> tokens) {
+                                                  std::string text;
+                                                  for (const Token token : tokens)
+                                                    text += vocabulary.piece(token, false);
+                                                  return text;
+                                                }},
+                                 0);
+    Scheduler scheduler(*engine);
+    Job job;
+    job.search = search;
+    scheduler.submit(std::move(job));
+    scheduler.run();
+    const Outcome outcome = search->outcome();
+    ASSERT_EQ(outcome.finished.size(), 3U) << outcome.error;
+    ASSERT_TRUE(outcome.winner);
+    EXPECT_EQ(outcome.finished[*outcome.winner].answer, "w1");
+    EXPECT_NEAR(outcome.finished[*outcome.winner].mean_logprob, -0.1, 1e-6) << "the mean of what is known";
+  }
+}
+
+// Texts that never come again, as of a server that gives no log-probabilities, do not fill the memory.
+TEST(RemoteModel, TextsAreKeptUpToABound) {
+  LoopbackServer server([&](const LoopbackRequest&, LoopbackReply& reply) {
+    reply.head(200);
+    reply.chunk(R"({"data":[{"id":"m"}]})");
+    reply.end();
+  });
+  RemoteModelOptions options;
+  options.kind = RemoteKind::kOpenai;
+  options.urls = {server.url()};
+  options.logprobs = LogprobsScale::kBeforeTemperature;
+  const auto remote = make_remote_model(options);
+  std::set<Token> kept;
+  std::string text;
+  for (int i = 0; i < 600000; ++i) {
+    text = " " + std::to_string(i) + "x" + std::to_string(i % 7);
+    for (const Token token : remote->vocabulary().tokenize_prompt(text)) kept.insert(token);
+  }
+  EXPECT_LE(kept.size(), 1U << 19U);
+  std::string back;
+  for (const Token token : remote->vocabulary().tokenize_prompt(text)) back += remote->vocabulary().piece(token, true);
+  EXPECT_EQ(back, text);
+}
+
+// A server that takes the question and says nothing is left when the user has had enough.
+TEST(RemoteModel, LoadingEndsWhenItIsToldTo) {
+  std::atomic<bool> asked = false;
+  LoopbackServer server([&](const LoopbackRequest&, LoopbackReply& reply) {
+    asked = true;
+    reply.wait_until_closed();
+  });
+  RemoteModelOptions options;
+  options.urls = {server.url()};
+  options.stopping = [&] { return asked.load(); };
+  const auto before = std::chrono::steady_clock::now();
+  EXPECT_THROW(make_remote_model(options), Error);
+  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(30)) << "it would have waited for 60";
+}
+
+// One server of the wrong kind does not speak for the others; beside one that is dead, it is said soon.
+TEST(RemoteModel, ARefusalOfOneServerIsNotTheFleets) {
+  const WireModel model = make_model(RemoteKind::kVllm);
+  LoopbackServer wrong([](const LoopbackRequest&, LoopbackReply& reply) {
+    reply.head(404);
+    reply.end();
+  });
+  auto right = std::make_unique<LoopbackServer>(
+      [&](const LoopbackRequest& request, LoopbackReply& reply) { answer_well(model, request, reply); });
+  const auto remote = make_remote_model(options_for(model, {wrong.url(), right->url()}));
+  EXPECT_EQ(remote->vocabulary().piece(7), "<7>");
+  right.reset();
+  const auto before = std::chrono::steady_clock::now();
+  try {
+    remote->vocabulary().piece(8);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("HTTP 404"), std::string::npos) << error.what();
+  }
+  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds(20)) << "it would have waited for 30";
+}
+
 TEST(RemoteModel, NobodyThereIsSaidInOneLine) {
   RemoteModelOptions options;
   {
@@ -487,6 +648,16 @@ TEST(RemoteModel, NobodyThereIsSaidInOneLine) {
        {"", "host:80", "ftp://host", "http://user:pass@host", "http://a b", "http://host?key=1", "http://host#a"}) {
     options.urls = {url};
     EXPECT_THROW(make_remote_model(options), Error) << url;
+  }
+  for (const char* url :
+       {"ftp://user:hidden@host", "user:hidden@host:80", "http://user:hidden@host?a", "http://h?k=hidden"}) {
+    options.urls = {url};
+    try {
+      make_remote_model(options);
+      ADD_FAILURE() << url;
+    } catch (const Error& error) {
+      EXPECT_EQ(std::string(error.what()).find("hidden"), std::string::npos) << error.what();
+    }
   }
 }
 

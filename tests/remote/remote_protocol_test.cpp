@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
 #include <map>
 #include <random>
 #include <string>
@@ -11,6 +13,7 @@
 #include "dts/error.h"
 #include "engine/remote/answer_text.h"
 #include "engine/remote/event_lines.h"
+#include "engine/remote/logprobs_scale.h"
 #include "engine/remote/server_protocol.h"
 
 namespace dts::remote {
@@ -27,6 +30,7 @@ struct Pieces final : PieceSink {
     pieces[token] = bytes;
     return token;
   }
+  std::vector<Token> words_of(std::string_view text) override { return {token_of(text)}; }
   std::string text_of(Token token) override { return pieces[token]; }
   Token end_token() override { return 77; }
   std::map<Token, std::string> pieces;
@@ -71,6 +75,10 @@ TEST(RemoteProtocol, WordsOfStrangersAreShownOnOneLine) {
   const std::vector<std::string> headers = {"Authorization: Bearer sk-1"};
   EXPECT_EQ(without_secrets("no sk-1, no Bearer sk-1", headers), "no [key], no Bearer [key]");
   EXPECT_EQ(without_secrets("nothing", {}), "nothing");
+  const std::vector<std::string> short_key = {"Authorization: Bearer key"};
+  EXPECT_EQ(without_secrets("no key, no keys", short_key), "no [key], no [key]s") << "and it ends";
+  EXPECT_EQ(without_secrets("bad: sk-1...", std::vector<std::string>{"Authorization: Bearer sk-1234"}), "bad: [key]...")
+      << "what is left of a key where a text was cut";
 }
 
 TEST(RemoteProtocol, VllmReadsChunksAsPublished) {
@@ -216,6 +224,69 @@ TEST(RemoteProtocol, OpenaiNamesTokensByText) {
   EXPECT_EQ(pieces.text_of(reading.tokens[0].top[1].token), "\xE2\x82");
   EXPECT_EQ(reading.tokens[1].token, 77);
   EXPECT_EQ(reading.end, AnswerReader::End::kStopped);
+}
+
+// Which of the two a server gives does not hang on what it drew, on how many candidates it tells or on its digits.
+TEST(LogprobsScale, IsFoundWhateverTheDistribution) {
+  std::mt19937_64 random(5);
+  std::uniform_real_distribution<double> unit(1e-9, 1.0);
+  int found = 0;
+  for (int i = 0; i < 4000; ++i) {
+    const int n_vocab = 20 + static_cast<int>(500 * unit(random));
+    std::vector<double> logits;
+    const double sharp = 0.02 + 6 * unit(random);
+    for (int k = 0; k < n_vocab; ++k) logits.push_back(-sharp * std::log(unit(random)));
+    const std::size_t seen = 2 + random() % 19;
+    const auto candidates = [&](double temperature, double noise) {
+      double sum = 0;
+      for (const double logit : logits) sum += std::exp(logit / temperature);
+      std::vector<Candidate> all;
+      for (int k = 0; k < n_vocab; ++k) {
+        const double logprob = logits[static_cast<std::size_t>(k)] / temperature - std::log(sum) + noise * unit(random);
+        all.push_back({k, static_cast<float>(std::round(logprob * 1e4) / 1e4)});
+      }
+      std::sort(all.begin(), all.end(), [](const auto& a, const auto& b) { return a.logprob > b.logprob; });
+      all.resize(seen);
+      return all;
+    };
+    const auto at_one = candidates(1, 0.001);
+    const FoundScale before = compare_scales(at_one, candidates(1, 0.001));
+    const FoundScale after = compare_scales(at_one, candidates(0.5, 0.001));
+    ASSERT_NE(before, FoundScale::kAfter) << i;
+    ASSERT_NE(after, FoundScale::kBefore) << i;
+    found += before != FoundScale::kUnclear && after != FoundScale::kUnclear ? 1 : 0;
+  }
+  EXPECT_GT(found, 3000);
+  const std::vector<Candidate> alike = {{1, -1.0F}, {2, -1.0F}};
+  EXPECT_EQ(compare_scales(alike, alike), FoundScale::kUnclear);
+}
+
+TEST(RemoteProtocol, SglangIsNotAskedForFiltersWhoseOrderIsItsOwn) {
+  Pieces pieces;
+  const std::vector<Token> prefix = {1};
+  GenerationRequest request{.prefix = prefix, .sampling = {.top_k = 20, .min_p = 0.1F}, .max_tokens = 9};
+  EXPECT_THROW(kSglang->generate(request, pieces), CannotServe);
+  EXPECT_NO_THROW(kVllm->generate(request, pieces));
+  request.sampling.top_k = 0;
+  EXPECT_NO_THROW(kSglang->generate(request, pieces));
+}
+
+// A server that does not say how probable what it drew was: no more than the last that it tells of.
+TEST(RemoteProtocol, OpenaiKnowsWhatItWasNotTold) {
+  Pieces pieces;
+  const Reading reading = read_all(
+      *kOpenai, 2,
+      {R"({"choices":[{"text":"Hi","logprobs":{"tokens":["Hi","x"],"token_logprobs":[null,null],"top_logprobs":[{"Hi":-0.2,"a":-2.0},{"b":-0.2,"a":-2.0}]},"finish_reason":null}]})"},
+      pieces);
+  ASSERT_EQ(reading.tokens.size(), 2U);
+  EXPECT_FLOAT_EQ(reading.tokens[0].logprob, -0.2F);
+  EXPECT_FLOAT_EQ(reading.tokens[1].logprob, -2.0F);
+  EXPECT_THROW(
+      read_all(
+          *kOpenai, 2,
+          {R"({"choices":[{"text":"Hi","logprobs":{"tokens":["Hi"],"token_logprobs":[-1],"top_logprobs":null}}]})"},
+          pieces),
+      NoLogprobs);
 }
 
 TEST(RemoteProtocol, LiesAreRefused) {

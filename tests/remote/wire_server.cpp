@@ -19,7 +19,8 @@ WireAnswer::WireAnswer(const WireModel& model, std::string_view body) : model_(m
       tokens_ = request.at("input_ids").get<std::vector<Token>>();
       most_ = request.at("sampling_params").at("max_new_tokens");
       if (request.value("return_logprob", false)) top_n_ = request.at("top_logprobs_num");
-      if (request.at("sampling_params").at("temperature") != 0) throw std::runtime_error("temperature");
+      stream_ = request.at("stream");
+      temperature_ = request.at("sampling_params").at("temperature");
       break;
     }
     case RemoteKind::kLlamaServer:
@@ -37,6 +38,8 @@ WireAnswer::WireAnswer(const WireModel& model, std::string_view body) : model_(m
       if (top_n_ > 0 && !request.at("return_tokens_as_token_ids")) throw std::runtime_error("token ids");
       if (request.contains("prompt_logprobs")) throw std::runtime_error("prompt_logprobs");
       stream_ = request.value("stream", false);
+      if (!stream_ && request.contains("stream_options")) throw std::runtime_error("stream_options");
+      temperature_ = request.at("temperature");
       if (!model.decision_token) break;  // xargs of nobody's are not looked at
       decisions_ = request.value("vllm_xargs", json());
       if (!decisions_.is_null() && decisions_.at("dts_version") != 1) throw std::runtime_error("dts_version");
@@ -44,6 +47,7 @@ WireAnswer::WireAnswer(const WireModel& model, std::string_view body) : model_(m
         throw std::runtime_error("stop_token_ids");
       }
   }
+  if (!model.tempered || temperature_ <= 0) temperature_ = 1;
   prefix_ = tokens_.size();
   if (prefix_ == 0) throw std::runtime_error("no prompt");
   most_ = std::min(most_, model.context_length - static_cast<int>(prefix_));
@@ -76,6 +80,8 @@ std::optional<std::string> WireAnswer::next() {
   do {
     logits_.resize(static_cast<std::size_t>(model_.n_vocab));
     model_.script(tokens_, logits_);
+    const std::vector<float> raw = logits_;
+    for (float& logit : logits_) logit = static_cast<float>(static_cast<double>(logit) / temperature_);
     double largest = -1e30;
     for (const float logit : logits_) largest = std::max(largest, static_cast<double>(logit));
     double sum = 0;
@@ -87,6 +93,7 @@ std::optional<std::string> WireAnswer::next() {
     }
     std::stable_sort(top_.begin(), top_.end(),
                      [](const Candidate& a, const Candidate& b) { return a.logprob > b.logprob; });
+    logits_ = raw;
     const std::optional<Token> forced_token = forced();
     const Candidate drawn_here = forced_token ? Candidate{*forced_token, -40} : top_.front();
     logprobs_.push_back(drawn_here.logprob);
@@ -151,7 +158,7 @@ std::string WireAnswer::vllm(bool last) {
 
 std::string WireAnswer::sglang(bool last) {
   const auto drawn = static_cast<std::ptrdiff_t>(tokens_.size() - prefix_);
-  const std::ptrdiff_t from = model_.incremental ? drawn - 1 : 0;
+  const std::ptrdiff_t from = model_.incremental && stream_ ? drawn - 1 : 0;
   json meta = {{"id", "r"},
                {"finish_reason", nullptr},
                {"prompt_tokens", prefix_},
@@ -181,6 +188,10 @@ std::string WireAnswer::sglang(bool last) {
       {"text", "\xE2\x82\xAC"},
       {"output_ids", std::vector<Token>(tokens_.begin() + static_cast<std::ptrdiff_t>(prefix_) + from, tokens_.end())},
       {"meta_info", meta}};
+  if (!stream_) {
+    closed_ = last;
+    return event.dump();
+  }
   return "data: " + event.dump() + "\n\n";
 }
 

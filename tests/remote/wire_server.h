@@ -21,6 +21,7 @@ struct WireModel {
   int n_vocab = 16;
   Token end_token = 0;
   int context_length = 4096;
+  bool tempered = false;     // log-probabilities are those after the temperature
   bool incremental = false;  // SGLang: lists of the new tokens only
   // vLLM with the logits processor of python/dts_vllm: what it forces to end a request at a decision token.
   std::optional<Token> decision_token = {};
@@ -53,6 +54,7 @@ class WireAnswer {
   int most_ = 0;
   int top_n_ = 0;
   bool stream_ = true;
+  double temperature_ = 1;  // that log-probabilities are taken at
   bool ended_ = false;
   bool closed_ = false;
   std::vector<float> logits_;

@@ -15,6 +15,8 @@ namespace {
 constexpr std::size_t kLongestAnswer = std::size_t{64} << 20U;
 constexpr double kFirstWait = 0.25;  // seconds until all are asked again; doubled each time
 constexpr double kLongestWait = 4;
+constexpr double kRefusedPatience = 2;  // seconds for the others, when one refuses and the rest is away
+constexpr double kSlice = 0.05;         // seconds until it is asked again whether to stop
 
 struct Answer final : CallListener {
   std::string body;
@@ -57,7 +59,7 @@ nlohmann::json HttpAsker::try_one(std::size_t at, const ServerCall& call, CallFa
       ~Open() { transport.cancel(id); }
     } const open{*transport_, transport_->start(request, answer)};
     const double until = clock_->now() + options_.answer_seconds;
-    while (!answer.over && clock_->now() < until) transport_->poll(until - clock_->now());
+    while (!answer.over && clock_->now() < until) wait(until);
     if (!answer.over) answer.failure.text = fmt::format("no answer in {:.0f} s", options_.answer_seconds);
   }
   nlohmann::json json;
@@ -76,25 +78,40 @@ nlohmann::json HttpAsker::try_one(std::size_t at, const ServerCall& call, CallFa
   return json;
 }
 
+void HttpAsker::wait(double until) const {
+  if (options_.stopping && options_.stopping()) throw Error("interrupted while a server was waited for");
+  const double left = std::max(0.0, until - clock_->now());
+  transport_->poll(options_.stopping ? std::min(left, kSlice) : left);
+}
+
 nlohmann::json HttpAsker::ask(const ServerCall& call) const {
   const std::scoped_lock lock(mutex_);
-  const double until = clock_->now() + patience_;
+  const double start = clock_->now();
+  double until = start + patience_;
   std::string problem;
-  for (double wait = kFirstWait;; wait = std::min(2 * wait, kLongestWait)) {
+  std::string refusal;
+  std::vector<bool> refused(options_.urls.size());
+  for (double pause = kFirstWait;; pause = std::min(2 * pause, kLongestWait)) {
     for (std::size_t i = 0; i < options_.urls.size(); ++i) {
       const std::size_t at = (first_ + i) % options_.urls.size();
+      if (refused[at]) continue;
       CallFailure failure;
       nlohmann::json json = try_one(at, call, failure);
       if (failure.text.empty()) {
         first_ = at;
         return json;
       }
-      if (problem.empty() || failure.permanent) problem = failure.text;
-      if (failure.permanent) throw Error(problem);
+      if (problem.empty()) problem = failure.text;
+      if (!failure.permanent) continue;
+      // One server's refusal; another may be of another mind.
+      refused[at] = true;
+      if (refusal.empty()) refusal = failure.text;
+      until = std::min(until, start + kRefusedPatience);
     }
-    const double again = clock_->now() + wait;
-    if (again > until) throw Error(problem);
-    while (clock_->now() < again) transport_->poll(again - clock_->now());
+    const bool by_all = std::find(refused.begin(), refused.end(), false) == refused.end();
+    const double again = clock_->now() + pause;
+    if (by_all || again > until) throw Error(refusal.empty() ? problem : refusal);
+    while (clock_->now() < again) wait(again);
   }
 }
 

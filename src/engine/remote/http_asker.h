@@ -1,6 +1,7 @@
 // Questions to the servers themselves, of their model and its text: one at a time, waited for, any thread.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -16,6 +17,7 @@ struct AskerOptions {
   std::vector<std::string> headers;
   double connect_seconds = 10;
   double answer_seconds = 60;
+  std::function<bool()> stopping = nullptr;  // looked at while an answer is waited for: true ends that with an error
 };
 
 class HttpAsker final : public Asker {
@@ -34,6 +36,8 @@ class HttpAsker final : public Asker {
  private:
   // `failure`: empty when the answer is one.
   nlohmann::json try_one(std::size_t at, const ServerCall& call, CallFailure& failure) const;
+  // Lets the transport work for a moment, at most until then. Throws when it is to stop.
+  void wait(double until) const;
 
   AskerOptions options_;
   mutable std::mutex mutex_;

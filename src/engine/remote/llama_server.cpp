@@ -225,6 +225,7 @@ class LlamaServer final : public Protocol {
 
   const char* kind() const override { return "llama-server"; }
   int most_candidates() const override { return std::numeric_limits<int>::max(); }
+  bool scale_of_logprobs_varies() const override { return false; }  // before, unless asked for post_sampling_probs
 
   ServerCall generate(const GenerationRequest& request, PieceSink&) const override {
     const SamplingOptions& sampling = request.sampling;

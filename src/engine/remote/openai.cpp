@@ -71,12 +71,12 @@ class OpenaiReader final : public AnswerReader {
       for (const json& token : member(logprobs, "content")) read_entry(token, out);
     } else if (const std::string text = text_in(member(choice, "text")); !text.empty()) {
       if (top_n_ > 0) {
-        throw CannotServe(
+        throw NoLogprobs(
             "the server sends no log-probabilities, which the method needs: it can do with "
             "self-consistency, or another engine is meant");
       }
       in_pieces_ = true;
-      out.push_back({.token = pieces_.token_of(text)});  // as much as came at once
+      for (const Token token : pieces_.words_of(text)) out.push_back({.token = token});
     }
     left_ -= static_cast<int>(out.size() - before);
   }
@@ -86,6 +86,9 @@ class OpenaiReader final : public AnswerReader {
     const json& names = member(logprobs, "tokens");
     const json& own = member(logprobs, "token_logprobs");
     const json& top = member(logprobs, "top_logprobs");
+    if (top_n_ > 0 && own.is_array() && top.is_null()) {
+      throw NoLogprobs("the server sends the log-probability of what it drew alone, and the method needs candidates");
+    }
     const bool whole = own.is_array() && own.size() == names.size() && (top_n_ == 0 || top.size() == names.size());
     if (!whole) throw Error("the lists of an event's log-probabilities differ in length");
     for (std::size_t i = 0; i < names.size(); ++i) {
@@ -93,7 +96,7 @@ class OpenaiReader final : public AnswerReader {
       if (name.empty()) continue;  // an end that has no text: finish_reason says so
       DrawnToken drawn;
       drawn.token = pieces_.token_of(token_bytes(name));
-      drawn.logprob = logprob_in(own[i]);
+      if (!own[i].is_null()) drawn.logprob = logprob_in(own[i]);
       if (top_n_ > 0) {
         if (!top[i].is_object()) throw Error("an event of the stream has no log-probabilities");
         for (const auto& [candidate, logprob] : top[i].items()) {
@@ -110,7 +113,7 @@ class OpenaiReader final : public AnswerReader {
     if (name.empty()) return;
     DrawnToken drawn;
     drawn.token = pieces_.token_of(name);
-    drawn.logprob = logprob_in(member(entry, "logprob"));
+    if (const json& own = member(entry, "logprob"); !own.is_null()) drawn.logprob = logprob_in(own);
     if (top_n_ > 0) {
       const json& top = member(entry, "top_logprobs");
       if (!top.is_array()) throw Error("an event of the stream has no log-probabilities");
@@ -131,6 +134,7 @@ class OpenaiReader final : public AnswerReader {
   void finish(DrawnToken& drawn, std::vector<DrawnToken>& out) {
     merge_alike(drawn.top);
     finish_token(drawn, /*ranked=*/false);
+    if (std::isnan(drawn.logprob) && !drawn.top.empty()) drawn.logprob = drawn.top.back().logprob;  // at most that
     if (drawn.top.size() > static_cast<std::size_t>(top_n_)) drawn.top.resize(static_cast<std::size_t>(top_n_));
     out.push_back(std::move(drawn));
   }

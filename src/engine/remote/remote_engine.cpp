@@ -26,7 +26,9 @@ void set_bounds(const Bounds& interval, double taken, float& value, float& margi
     margin = std::numeric_limits<float>::infinity();
     return;
   }
-  const double off = std::max(interval.high - static_cast<double>(value), static_cast<double>(value) - interval.low);
+  // Whoever adds the two rounds again.
+  const double off = std::max(interval.high - static_cast<double>(value), static_cast<double>(value) - interval.low) +
+                     static_cast<double>(std::abs(value)) * std::numeric_limits<float>::epsilon();
   margin = interval.high > interval.low
                ? std::nextafter(static_cast<float>(off), std::numeric_limits<float>::infinity())
                : 0.0F;
@@ -123,6 +125,7 @@ void RemoteEngine::assign_stream(Branch& branch, const Feed& feed) {
     std::vector<Token> prefix = branch.tokens;
     prefix.insert(prefix.end(), feed.tokens.begin(), feed.tokens.end());
     StreamSpec spec = stream_spec(feed, prefix.size());
+    if (spec.top_n > 0) spec.refusal = options_.no_logprobs;
     branch.stream =
         std::shared_ptr<TokenStream>(new TokenStream(context_, branch.question, std::move(prefix), std::move(spec)));
     ++branch.question->requests;
@@ -285,18 +288,33 @@ void RemoteEngine::predict(const Feed& feed, const Row& row, Prediction& out) {
 
   logprobs_.clear();
   for (const Candidate& candidate : drawn.top) logprobs_.push_back(static_cast<double>(candidate.logprob));
-  const TruncatedDistribution known{.logprobs = logprobs_, .ranked = logprobs_.size(), .n_vocab = info_.n_vocab};
-  const StatisticsBounds bounds = bound_statistics(known, static_cast<double>(spec.stat_temperature));
-  const Statistics taken = estimate_statistics(known, bounds, static_cast<double>(spec.stat_temperature));
+  const TruncatedDistribution known{.logprobs = logprobs_,
+                                    .ranked = logprobs_.size(),
+                                    .n_vocab = info_.n_vocab,
+                                    .rounding = printed_rounding(logprobs_)};
+  // What a server took at temperature T has at T_stat / T what the logits have at T_stat.
+  const double tempered = options_.logprobs_after_temperature && spec.sampling.temperature > 0
+                              ? static_cast<double>(spec.sampling.temperature)
+                              : 1.0;
+  const double stat_temperature = static_cast<double>(spec.stat_temperature) / tempered;
+  const StatisticsBounds bounds = bound_statistics(known, stat_temperature);
+  const Statistics taken = estimate_statistics(known, bounds, stat_temperature);
   set_bounds(bounds.entropy, taken.entropy, out.entropy, out.entropy_margin);
   set_bounds(bounds.varentropy, taken.varentropy, out.varentropy, out.varentropy_margin);
+  const std::size_t top = std::min(drawn.top.size(), static_cast<std::size_t>(std::max(0, spec.top_k)));
+  out.top.assign(drawn.top.begin(), drawn.top.begin() + static_cast<std::ptrdiff_t>(top));
+  if (tempered != 1.0) {
+    const double all = estimate_log_sum(known, tempered);
+    const auto at_one = [&](double logprob) { return std::min(0.0, tempered * logprob - all); };
+    for (double& logprob : logprobs_) logprob = at_one(logprob);
+    for (Candidate& candidate : out.top) candidate.logprob = static_cast<float>(at_one(candidate.logprob));
+    out.sampled_logprob = static_cast<float>(at_one(out.sampled_logprob));
+  }
   const std::size_t of_confidence =
       std::min(drawn.top.size(), static_cast<std::size_t>(std::max(1, spec.confidence_k)));
   double sum = 0;
   for (std::size_t i = 0; i < of_confidence; ++i) sum += logprobs_[i];
   out.confidence = static_cast<float>(-sum / static_cast<double>(of_confidence));
-  const std::size_t top = std::min(drawn.top.size(), static_cast<std::size_t>(std::max(0, spec.top_k)));
-  out.top.assign(drawn.top.begin(), drawn.top.begin() + static_cast<std::ptrdiff_t>(top));
 }
 
 }  // namespace dts::remote

@@ -26,6 +26,9 @@ struct RemoteEngineOptions {
   int max_branches = 48;
   int context_length = 0;  // tokens a branch may hold
   int n_vocab = 0;         // 0: not known
+  // Log-probabilities are those that tokens are drawn with: of logits divided by the temperature.
+  bool logprobs_after_temperature = false;
+  std::string no_logprobs;  // why a search that needs log-probabilities cannot be; empty: it can
   std::string model_name;
   double patience = 0;  // seconds a search waits for a branch before it is given up; 0: as long as it takes
   // Seconds that a step goes on collecting searches once one can go on: their tokens come one by one.

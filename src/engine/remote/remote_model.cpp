@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cctype>
 #include <limits>
 #include <utility>
@@ -10,6 +11,7 @@
 #include "engine/remote/answer_text.h"
 #include "engine/remote/curl_transport.h"
 #include "engine/remote/http_asker.h"
+#include "engine/remote/logprobs_scale.h"
 #include "engine/remote/remote_engine.h"
 #include "engine/remote/remote_vocabulary.h"
 
@@ -44,17 +46,19 @@ std::unique_ptr<Protocol> make_protocol(RemoteKind kind, const std::string& serv
 std::string checked_url(std::string url) {
   while (url.ends_with('/')) url.pop_back();
   if (url.ends_with("/v1")) url.resize(url.size() - 3);
+  // Before anything of it is shown.
+  if (url.find('@') != std::string::npos) {
+    throw usage_error(
+        fmt::format("{} has a user or password in it: keys go into an environment variable", option_name("url")));
+  }
   const bool http = url.starts_with("http://") || url.starts_with("https://");
   const bool printable = std::all_of(url.begin(), url.end(), [](char c) { return c > ' ' && c < 0x7F; });
   if (!http || !printable || url.size() < 9) {
     throw out_of_range("url", url.empty() ? "''" : url, "an address such as http://host:8000");
   }
   if (url.find_first_of("?#") != std::string::npos) {
-    throw out_of_range("url", url, "an address without a query, such as http://host:8000: paths are put after it");
-  }
-  if (url.find('@') != std::string::npos) {
-    throw usage_error(
-        fmt::format("{} has a user or password in it: keys go into an environment variable", option_name("url")));
+    throw out_of_range("url", url.substr(0, url.find_first_of("?#")) + "?...",
+                       "an address without a query, such as http://host:8000: paths are put after it");
   }
   return url;
 }
@@ -74,8 +78,10 @@ class RemoteModel final : public Model {
       throw usage_error(fmt::format("{} is missing: where the servers are", option_name("url")));
     for (std::string& url : options_.urls) url = checked_url(std::move(url));
     asker_ = std::make_unique<HttpAsker>(
-        AskerOptions{
-            .urls = options_.urls, .headers = headers_of(options_), .connect_seconds = options_.connect_timeout},
+        AskerOptions{.urls = options_.urls,
+                     .headers = headers_of(options_),
+                     .connect_seconds = options_.connect_timeout,
+                     .stopping = [this] { return loading_ && options_.stopping && options_.stopping(); }},
         make_curl_transport(), make_steady_clock());
     protocol_ = make_protocol(options_.kind, options_.served_model);
     served_ = protocol_->model(*asker_);
@@ -102,7 +108,9 @@ class RemoteModel final : public Model {
     info_.parameters = served_.parameters;
     info_.size_bytes = served_.size_bytes;
     info_.most_branches = kMostRemoteBranches;
+    find_scale();
     asker_->set_patience(kTextPatience);
+    loading_ = false;
   }
 
   const ModelInfo& info() const override { return info_; }
@@ -123,6 +131,8 @@ class RemoteModel final : public Model {
     engine.n_vocab = served_.n_vocab;
     engine.model_name = info_.name;
     engine.patience = options_.patience;
+    engine.logprobs_after_temperature = after_temperature_;
+    engine.no_logprobs = no_logprobs_;
     engine.stream.connect_seconds = options_.connect_timeout;
     engine.stream.first_token_seconds = options_.first_token_timeout;
     engine.stream.stall_seconds = options_.stall_timeout;
@@ -138,6 +148,10 @@ class RemoteModel final : public Model {
     plan.description = fmt::format("servers  {} x {}, {} log-probabilities a token, contexts of {} tokens",
                                    options_.urls.size(), protocol_->kind(), candidates_, plan.context_length);
     if (served_.parallel > 0) plan.description += fmt::format(", {} branches at once each", served_.parallel);
+    if (after_temperature_) {
+      plan.settings.emplace_back("logprobs", "after temperature");
+      plan.description += ", taken after the temperature";
+    }
     if (protocol_->tells_decisions()) {
       plan.settings.emplace_back("decisions", "by the servers");
       plan.description += ", decision tokens by the servers, from the whole distribution";
@@ -150,7 +164,20 @@ class RemoteModel final : public Model {
   }
 
  private:
+  void find_scale() {
+    after_temperature_ = options_.logprobs == LogprobsScale::kAfterTemperature;
+    if (options_.logprobs != LogprobsScale::kAuto || !protocol_->scale_of_logprobs_varies()) return;
+    const LogprobsFound found =
+        find_logprobs(*protocol_, *asker_, *vocabulary_, *vocabulary_, std::min(candidates_, 20));
+    if (options_.stopping && options_.stopping()) throw Error("interrupted while a server was waited for");
+    after_temperature_ = found.scale == FoundScale::kAfter;
+    no_logprobs_ = found.none;
+  }
+
   RemoteModelOptions options_;
+  std::atomic<bool> loading_ = true;  // streams' threads ask for text, too
+  bool after_temperature_ = false;
+  std::string no_logprobs_;
   std::unique_ptr<Protocol> protocol_;
   std::unique_ptr<HttpAsker> asker_;
   ServerModel served_;

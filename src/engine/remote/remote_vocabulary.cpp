@@ -104,19 +104,36 @@ std::vector<Token> RemoteVocabulary::intern_words(std::string_view text) const {
     // Up to where a space follows a word.
     while (end < text.size() && end < kLongest && (!space(end) || space(end - 1))) ++end;
     while (end < text.size() && end < kLongest + 3 && inside_character(end)) ++end;
-    tokens.push_back(intern(text.substr(0, end)));
+    const std::string_view word = text.substr(0, end);
     text.remove_prefix(end);
+    const std::scoped_lock lock(mutex_);
+    if (has_room(word)) {
+      tokens.push_back(intern_locked(word));
+    } else {
+      for (std::size_t at = 0; at < word.size(); ++at) tokens.push_back(intern_locked(word.substr(at, 1)));
+    }
   }
   return tokens;
 }
 
 Token RemoteVocabulary::token_of(std::string_view bytes) { return intern(bytes); }
 
+bool RemoteVocabulary::has_room(std::string_view bytes) const {
+  if (tokens_.size() + 256 < kMostTexts && text_bytes_ + bytes.size() < kMostTextBytes) return true;
+  return tokens_.contains(std::string(bytes));
+}
+
 Token RemoteVocabulary::intern(std::string_view bytes) const {
   const std::scoped_lock lock(mutex_);
+  if (!has_room(bytes)) throw CannotServe("the server names more tokens than any vocabulary has");
+  return intern_locked(bytes);
+}
+
+Token RemoteVocabulary::intern_locked(std::string_view bytes) const {
   const Token next = kFirstText + static_cast<Token>(tokens_.size());
   const auto [found, fresh] = tokens_.emplace(bytes, next);
   if (fresh) {
+    text_bytes_ += bytes.size();
     pieces_.emplace(found->second, std::string(bytes));
     if (std::find(kEndNames.begin(), kEndNames.end(), bytes) != kEndNames.end()) ends_.insert(found->second);
   }

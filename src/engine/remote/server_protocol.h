@@ -45,7 +45,8 @@ class PieceSink {
   virtual void learn_end(Token token) = 0;
   // For servers that name tokens by text only: one id for each text.
   virtual Token token_of(std::string_view bytes) = 0;
-  virtual std::string text_of(Token token) = 0;  // the way back
+  virtual std::vector<Token> words_of(std::string_view text) = 0;  // of more than a token
+  virtual std::string text_of(Token token) = 0;                    // the way back
   // Stands for an end that has no token of its own.
   virtual Token end_token() = 0;
 };
@@ -62,9 +63,15 @@ struct GenerationRequest {
 };
 
 // What a server gives is not what is needed, and will not be: there is no use in asking again.
-class CannotServe final : public Error {
+class CannotServe : public Error {
  public:
   using Error::Error;
+};
+
+// The same, because it has no log-probabilities to give.
+class NoLogprobs final : public CannotServe {
+ public:
+  using CannotServe::CannotServe;
 };
 
 // Reads the events of one answer. Throws dts::Error for anything that is not what the protocol says.
@@ -141,6 +148,9 @@ class Protocol {
 
   // Its tokenizer can take the names of control tokens for plain text.
   virtual bool tells_control_tokens() const { return true; }
+
+  // Whether log-probabilities are before or after the temperature depends on how the server was started.
+  virtual bool scale_of_logprobs_varies() const { return true; }
 
   // Finds out whether every server tells decision tokens; called once, before any request is made.
   virtual void find_decisions(const Asker&) {}

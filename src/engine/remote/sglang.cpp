@@ -104,6 +104,11 @@ class Sglang final : public Protocol {
 
   ServerCall generate(const GenerationRequest& request, PieceSink&) const override {
     const SamplingOptions& sampling = request.sampling;
+    if (sampling.min_p > 0 && sampling.top_k > 0) {
+      throw CannotServe(
+          fmt::format("SGLang applies {} and {} in an order that depends on its backend: give one of them",
+                      option_name("min_p"), option_name("top_k")));
+    }
     json body = {{"input_ids", request.prefix},
                  {"stream", true},
                  {"sampling_params",
