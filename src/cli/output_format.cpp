@@ -48,6 +48,7 @@ bool is_file(const std::string& path) {
 void add_format(CLI::App& command, OutputFormat& target, const std::vector<OutputFormat>& offered,
                 const std::string& usual) {
   std::vector<std::pair<std::string, OutputFormat>> choices;
+  choices.reserve(offered.size());
   for (const OutputFormat format : offered) choices.emplace_back(name_of(format).word, format);
   add_choice<OutputFormat>(
       command, "--format", target, choices,
