@@ -646,16 +646,20 @@ TEST(Evaluate, DeepNestingHasNoValue) {
 // What may be spent is bounded, whatever is compared; and within the budget a hostile pair has a verdict.
 TEST(Equivalent, StaysWithinItsBudget) {
   std::vector<std::string> hostile;
-  for (const std::string_view piece : {"{",        "{1,",     "(x,",    "1,",      "x,",
-                                       "+-1,",     "x=1,",    "{x,{",   "\\cup ",  "sqrt(2),",
-                                       "1 or ",    "\\frac{", "4000!+", "x=",      "\\binom{4000}{2000}",
-                                       "\\sin x+", "9^",      "|",      "f(",      "{n\\choose ",
-                                       "0.(3)+",   "1 000 ",  "<",      "\\log_2 "}) {
+  const auto repeated = [](std::string_view piece, std::size_t bytes) {
+    std::string text;
+    while (text.size() < bytes) text += piece;
+    return text;
+  };
+  for (const std::string_view piece :
+       {"{", "{1,", "(x,", "1,", "x,", "+-1,", "x=1,", "{x,{", "\\cup ", "sqrt(2),", "1 or ", "\\frac{"}) {
     for (const std::size_t bytes : {std::size_t{4000}, std::size_t{10U << 20U}}) {
-      std::string text;
-      while (text.size() < bytes) text += piece;
-      hostile.push_back(std::move(text));
+      hostile.push_back(repeated(piece, bytes));
     }
+  }
+  for (const std::string_view piece : {"4000!+", "x=", "\\binom{4000}{2000}", "\\sin x+", "9^", "|", "f(",
+                                       "{n\\choose ", "0.(3)+", "1 000 ", "<", "\\log_2 "}) {
+    hostile.push_back(repeated(piece, 4000));
   }
   for (const std::string& text : hostile) {
     std::size_t budget = kComparisonBudget;
