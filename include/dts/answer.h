@@ -36,9 +36,9 @@ std::string normalise_answer(std::string_view answer);
 // transitive among answers that leave nothing out; any bytes are accepted, at a bounded cost.
 bool equivalent(std::string_view a, std::string_view b);
 
-// The normalised answer of a trajectory: the last \boxed{} of its answer part, else of the whole text; without any, the
-// last line of the answer part, less a lead-in such as "The answer is", unless it is too long to be an answer. Empty
-// when there is none.
+// The normalised answer of a trajectory: the last \boxed{} of its answer part, else of the whole text; without any,
+// what the answer part states last ("The answer is 7. I am sure."), else the formula or value that ends it, else its
+// last line, unless that is too long to be an answer. Empty when there is none.
 std::string extract_answer(std::string_view text, bool opens_thinking);
 
 }  // namespace dts
