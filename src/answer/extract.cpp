@@ -95,7 +95,7 @@ LastLine drop_lead_in(std::string_view line) {
   if (line.size() > 1 && (line[0] == '-' || line[0] == '*') && is_space(line[1])) line = trim(line.substr(1));
   const bool marked = line.starts_with("####");  // as GSM8K's own solutions have it
   drop_marks(line);
-  const LastLine unled = {std::string(line), marked};
+  LastLine unled = {std::string(line), marked};
   for (const std::string_view word : {"so", "thus", "therefore", "hence"}) {
     if (drop_words(line, word)) break;
   }
@@ -107,7 +107,7 @@ LastLine drop_lead_in(std::string_view line) {
   drop_marks(line);
   // "Final Answer: The final answer is 7": said twice.
   if (line.size() < before) {
-    const LastLine again = drop_lead_in(line);
+    LastLine again = drop_lead_in(line);
     if (again.is_stated) return again;
   }
   drop_words(line, "is");
@@ -195,7 +195,7 @@ LastLine last_stated(std::string_view text) {
     if (trim(line).empty() || trim(line) == ":" || trim(line) == "is" || trim(line) == "is:") {
       // On the next line that has anything; a formula there may go on over lines of its own.
       const bool named =
-          trim(line) != "" || text.substr(0, lower).ends_with("inal A") || text.substr(0, lower).ends_with("inal a");
+          !trim(line).empty() || text.substr(0, lower).ends_with("inal A") || text.substr(0, lower).ends_with("inal a");
       rest = trim(rest.substr(line_end));
       if (!named || rest.empty()) continue;
       const std::size_t formula = formula_end(rest, 0);
