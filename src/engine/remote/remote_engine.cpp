@@ -126,8 +126,7 @@ void RemoteEngine::assign_stream(Branch& branch, const Feed& feed) {
     prefix.insert(prefix.end(), feed.tokens.begin(), feed.tokens.end());
     StreamSpec spec = stream_spec(feed, prefix.size());
     if (spec.top_n > 0) spec.refusal = options_.no_logprobs;
-    branch.stream =
-        std::shared_ptr<TokenStream>(new TokenStream(context_, branch.question, std::move(prefix), std::move(spec)));
+    branch.stream = std::make_shared<TokenStream>(context_, branch.question, std::move(prefix), std::move(spec));
     ++branch.question->requests;
   }
   branch.stream->claim(step_);
