@@ -24,7 +24,7 @@ run: $(BUILD)/build.ninja  ## answer an example question; ARGS='...' to ask anot
 
 test: $(BUILD)/build.ninja  ## compile everything and run the tests
 	@cmake --build $(BUILD) --parallel $(JOBS)
-	@ctest --preset $(PRESET) --parallel $(JOBS)
+	@ctest --preset $(PRESET) --parallel $(JOBS) --label-exclude long
 
 configure: packages  ## run CMake again, with CMAKE_ARGS
 	@cmake --preset $(PRESET) $(CMAKE_ARGS)

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the release tests do not see: protect.sh STAGE..., stages being fuzz, asan, tsan and lint. Says what each took, and ends
+# What `make test` does not see: protect.sh STAGE..., stages being fuzz, asan, tsan, lint and long. Says what each took, and ends
 # with an error when any found something.
 #   FUZZ_INPUTS  inputs for each fuzzer (20000)
 #   LINT_SECONDS how long files are linted (120)
@@ -7,7 +7,7 @@
 #   LINT_BASE    the commit since which changed files are linted (where this branch left origin/main, else the last one)
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
-[ $# -gt 0 ] || { echo "usage: protect.sh STAGE...: fuzz, asan, tsan, lint" >&2; exit 2; }
+[ $# -gt 0 ] || { echo "usage: protect.sh STAGE...: fuzz, asan, tsan, lint, long" >&2; exit 2; }
 jobs=$(nproc)
 scripts/setup.sh ci || exit
 
@@ -62,13 +62,19 @@ lint() {
   LINT_SECONDS=${LINT_SECONDS:-120} make --no-print-directory lint-changed BASE="$base"
 }
 
+# Tests of the release build that are too long for `make test`.
+long() {
+  cmake --preset release > /dev/null && cmake --build build/release --parallel "$jobs" &&
+    ctest --preset release --parallel "$jobs" --label-regex long
+}
+
 # Minutes that a stage takes on two cores without a compiler cache, rounded up.
-declare -A minutes=([fuzz]=7 [asan]=17 [tsan]=5 [lint]=3)
+declare -A minutes=([fuzz]=7 [asan]=17 [tsan]=5 [lint]=3 [long]=3)
 
 failed=()
 summary=()
 for stage in "$@"; do
-  case $stage in fuzz | asan | tsan | lint) ;; *) echo "protect: no stage '$stage'" >&2; exit 2 ;; esac
+  case $stage in fuzz | asan | tsan | lint | long) ;; *) echo "protect: no stage '$stage'" >&2; exit 2 ;; esac
   if [ -n "${PROTECT_UNTIL:-}" ] && [ $(($(date +%s) + 60 * minutes[$stage])) -gt "$PROTECT_UNTIL" ]; then
     summary+=("$stage NOT RUN for want of time")
     continue
