@@ -205,10 +205,13 @@ std::string url_path(std::string_view path) {
 }
 
 void web_wait(double seconds, const std::function<bool()>& stopping) {
-  constexpr double kLook = 0.1;
-  for (double left = seconds; left > 0; left -= kLook) {
+  using Clock = std::chrono::steady_clock;
+  constexpr Clock::duration kLook = std::chrono::milliseconds(100);
+  const Clock::time_point end =
+      Clock::now() + std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(seconds));
+  for (Clock::time_point now = Clock::now(); now < end; now = Clock::now()) {
     if (stopping && stopping()) throw WebStopped();
-    std::this_thread::sleep_for(std::chrono::duration<double>(std::min(left, kLook)));
+    std::this_thread::sleep_for(std::min(kLook, end - now));
   }
 }
 

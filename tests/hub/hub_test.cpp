@@ -207,7 +207,7 @@ TEST(WebClient, OriginsDecideWhoSeesAToken) {
 // Downloads.
 
 class Hub : public testing::Test {
- protected:
+ public:
   HubSettings settings() const {
     HubSettings settings;
     settings.endpoint = server.url();

@@ -92,9 +92,9 @@ TEST_P(WholeProducts, AreExactForAnyNumberOfRows) {
       buffer.row(r, kInputs)[i] = static_cast<float>(code);
     }
     if (bf16) cpu_kernels()->to_bf16(buffer.row(r, kInputs), kInputs, buffer.bf16_row(r, kInputs));
-    for (int h = 0; h < kInputs / 16; ++h)
+    for (std::size_t h = 0; h < kInputs / 16; ++h)
       row.code_sums[h] = std::accumulate(row.codes + h * 16, row.codes + h * 16 + 16, 0);
-    for (int b = 0; b < kInputs / kBlockInputs; ++b) {
+    for (std::size_t b = 0; b < kInputs / kBlockInputs; ++b) {
       row.scales[b] = 1.0F;
       row.sums[b] = static_cast<float>(row.code_sums[2 * b] + row.code_sums[2 * b + 1]);
     }
@@ -127,12 +127,12 @@ TEST(CpuKernels, CodesAreTheNearestAndSumUp) {
   std::fill_n(values.data(), 32, 0.0F);  // a block of nothing
   const auto out = buffer.code_row(0, kInputs);
   cpu_kernels()->quantise(values.data(), kInputs, out);
-  for (int b = 0; b < kInputs / kBlockInputs; ++b) {
+  for (std::size_t b = 0; b < kInputs / kBlockInputs; ++b) {
     int sums[2] = {};
-    for (int i = 0; i < kBlockInputs; ++i) {
-      const int code = out.codes[b * kBlockInputs + i];
+    for (std::size_t i = 0; i < kBlockInputs; ++i) {
+      const std::int8_t code = out.codes[b * kBlockInputs + i];
       sums[i / 16] += code;
-      const float value = values[static_cast<std::size_t>(b * kBlockInputs + i)];
+      const float value = values[b * kBlockInputs + i];
       EXPECT_LE(std::fabs(static_cast<float>(code) * out.scales[b] - value), 0.5001F * out.scales[b]);
     }
     EXPECT_EQ(out.code_sums[b * 2], sums[0]);
@@ -175,7 +175,7 @@ TEST(CpuKernels, AttentionOverPagesIsASoftmax) {
     constexpr int kPages = 3;
     constexpr int kQueries = 17;
     const auto n = static_cast<std::size_t>(size);
-    const std::size_t cells = kPages * kPageTokens;
+    const std::size_t cells = std::size_t{kPages} * kPageTokens;
     const std::vector<float> k = random_floats(cells * n, 5, 0.5F);
     const std::vector<float> v = random_floats(cells * n, 6);
     const std::vector<float> q = random_floats(kQueries * n, 8, 0.7F);

@@ -56,7 +56,7 @@ struct Packed {
 // Rows, in single precision and in codes, and if wanted in bf16.
 struct Rows {
   Rows(int rows, int inputs, bool in_bf16)
-      : Rows(random_floats(static_cast<std::size_t>(rows * inputs), 11), inputs, in_bf16) {}
+      : Rows(random_floats(static_cast<std::size_t>(rows) * static_cast<std::size_t>(inputs), 11), inputs, in_bf16) {}
   Rows(std::vector<float> numbers, int inputs, bool in_bf16) : values(std::move(numbers)), bf16(in_bf16) {
     const std::size_t rows = values.size() / static_cast<std::size_t>(inputs);
     buffer.reserve(rows, static_cast<std::size_t>(inputs), {.codes = true, .bf16 = bf16});
@@ -110,7 +110,8 @@ TEST_P(PanelTypes, SayWhatTheFileSays) {
   if (GetParam().ggml == GGML_TYPE_F32) {
     std::memcpy(expected.data(), packed.file.data(), packed.file.size());
   } else {
-    ggml_get_type_traits(GetParam().ggml)->to_float(packed.file.data(), expected.data(), kOutputs * inputs());
+    ggml_get_type_traits(GetParam().ggml)
+        ->to_float(packed.file.data(), expected.data(), std::int64_t{kOutputs} * inputs());
   }
   std::vector<float> panel(kPanelOutputs * n);
   for (int p = 0; p < packed.matrix.panels(); ++p) {
@@ -136,7 +137,7 @@ TEST_P(PanelTypes, ProductsAreTheSumsThatTheyStandFor) {
   for (const bool bf16 : rows_in_bf16()) {
     SCOPED_TRACE(bf16 ? "rows in bf16" : "");
     Rows rows(kRows, inputs(), bf16);
-    std::vector<float> out(kRows * kOutputs, -1.0F);
+    std::vector<float> out(std::size_t{kRows} * kOutputs, -1.0F);
     cpu_kernels()->multiply(packed.matrix, 0, packed.matrix.panels(), rows.buffer.view(inputs()), kRows, out.data(),
                             kOutputs);
     std::vector<float> panel(kPanelOutputs * n);
@@ -166,12 +167,12 @@ TEST_P(PanelTypes, ARowIsTheSameAmongOthersToTheLastBit) {
   for (const bool bf16 : rows_in_bf16()) {
     SCOPED_TRACE(bf16 ? "rows in bf16" : "");
     const Rows rows(kMost, inputs(), bf16);
-    std::vector<float> alone(kMost * kOutputs);
+    std::vector<float> alone(std::size_t{kMost} * kOutputs);
     for (int r = 0; r < kMost; ++r) {
       const auto first = rows.values.begin() + std::ptrdiff_t{r} * inputs();
       const Rows one(std::vector<float>(first, first + inputs()), inputs(), bf16);
       cpu_kernels()->multiply(packed.matrix, 0, packed.matrix.panels(), one.buffer.view(inputs()), 1,
-                              alone.data() + r * kOutputs, kOutputs);
+                              alone.data() + std::ptrdiff_t{r} * kOutputs, kOutputs);
     }
     for (int n = 1; n <= kMost; ++n) {
       std::vector<float> out(static_cast<std::size_t>(n) * kOutputs);

@@ -90,7 +90,7 @@ struct Decoded {
   std::int64_t fed = 0;
 };
 
-Decoded run(const WireModel& model, SimulatedNetwork& network, std::vector<std::shared_ptr<Search>> searches,
+Decoded run(const WireModel& model, SimulatedNetwork& network, const std::vector<std::shared_ptr<Search>>& searches,
             const RemoteEngineOptions& options) {
   const std::unique_ptr<Protocol> protocol = protocol_for(model);
   NoPieces pieces;
@@ -118,8 +118,8 @@ Decoded run(const WireModel& model, SimulatedNetwork& network, std::vector<std::
   return result;
 }
 
-Decoded run(const WireModel& model, SimulatedNetwork& network, std::vector<std::shared_ptr<Search>> searches) {
-  return run(model, network, std::move(searches), engine_options(network, model.n_vocab));
+Decoded run(const WireModel& model, SimulatedNetwork& network, const std::vector<std::shared_ptr<Search>>& searches) {
+  return run(model, network, searches, engine_options(network, model.n_vocab));
 }
 
 std::vector<std::shared_ptr<Search>> two_questions(std::uint64_t seed) {

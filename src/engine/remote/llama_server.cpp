@@ -321,7 +321,7 @@ class LlamaServer final : public Protocol {
     json list = json::array();
     for (const ChatMessage& message : messages) list.push_back({{"role", message.role}, {"content", message.content}});
     const json answer = server.ask({"/apply-template", true, {{"messages", list}}});
-    const std::string text = text_in(member(answer, "prompt"));
+    std::string text = text_in(member(answer, "prompt"));
     if (text.empty()) throw Error("llama-server applied its chat template and gave nothing");
     return text;
   }

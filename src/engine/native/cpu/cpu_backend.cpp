@@ -237,7 +237,7 @@ class CpuBackend final : public Backend {
     const int size = g_.head_size;
     if (!w.qkv_bias.empty()) kernels_.add(w.qkv_bias.data(), g_.qkv_width(), row);
     for (int head = 0; head < g_.heads + g_.kv_heads; ++head) {
-      float* one = row + head * size;
+      float* one = row + std::ptrdiff_t{head} * size;
       const bool is_query = head < g_.heads;
       if (g_.head_norms) {
         kernels_.normalise(one, (is_query ? w.query_norm : w.key_norm).data(), size, g_.norm_epsilon, one);
@@ -248,7 +248,7 @@ class CpuBackend final : public Backend {
     float* query = queries_.data() + r * static_cast<std::size_t>(g_.q_width());
     for (int i = 0; i < g_.q_width(); ++i) query[i] = row[i] * scale;
     for (int head = 0; head < g_.kv_heads; ++head) {
-      const float* key = row + g_.q_width() + head * size;
+      const float* key = row + g_.q_width() + std::ptrdiff_t{head} * size;
       kv_.write(kernels_, layer, rows_->slots[r], head, key, key + g_.kv_width());
     }
   }
@@ -288,14 +288,15 @@ class CpuBackend final : public Backend {
     for (int first = 0; first < item.n_rows; first += rows_at_once) {
       const int rows = std::min(rows_at_once, item.n_rows - first);
       const auto row_of = [&](int i) {
-        return static_cast<std::size_t>(work.rows[static_cast<std::size_t>(item.first_row + first + i)]);
+        return static_cast<std::size_t>(
+            work.rows[static_cast<std::size_t>(std::ptrdiff_t{item.first_row} + first + i)]);
       };
       for (int i = 0; i < rows; ++i) {
         for (int k = 0; k < group; ++k) {
           const int head = kv_head * group + k;
-          queries[i * group + k] = {
-              .query = queries_.data() + row_of(i) * static_cast<std::size_t>(g_.q_width()) + head * g_.head_size,
-              .value = partial_value(partial_index(row_of(i), item.part, head))};
+          queries[i * group + k] = {.query = queries_.data() + row_of(i) * static_cast<std::size_t>(g_.q_width()) +
+                                             std::ptrdiff_t{head} * g_.head_size,
+                                    .value = partial_value(partial_index(row_of(i), item.part, head))};
         }
       }
       for (int p = 0; p < item.n_pages; ++p) {
@@ -303,7 +304,7 @@ class CpuBackend final : public Backend {
           const int tokens = rows_->positions[row_of(i)] + 1 - item.first_position - p * kPageTokens;
           for (int k = 0; k < group; ++k) queries[i * group + k].tokens = std::clamp(tokens, 0, kPageTokens);
         }
-        const PageId page = work.pages[static_cast<std::size_t>(item.first_page + p)];
+        const PageId page = work.pages[static_cast<std::size_t>(std::ptrdiff_t{item.first_page} + p)];
         kernels_.attend(kv_.view(layer, page, kv_head), g_.head_size, p == 0, queries, rows * group);
       }
       for (int i = 0; i < rows; ++i) {
@@ -392,8 +393,8 @@ class CpuDevice final : public Device {
   std::int64_t scratch_bytes(const BackendLimits& limits) const override {
     const Geometry& g = weights_.geometry();
     const std::int64_t wide = std::max(2 * g.feed_forward, g.qkv_width());
-    const std::int64_t row = 4 * (std::int64_t{2} * g.width + 2 * g.q_width() + wide + g.feed_forward) +
-                             4 * (g.width + g.q_width() + g.feed_forward);
+    const std::int64_t row = 4 * (std::int64_t{2} * g.width + std::int64_t{2} * g.q_width() + wide + g.feed_forward) +
+                             std::int64_t{4} * (g.width + g.q_width() + g.feed_forward);
     const std::int64_t parts = limits.rows + std::int64_t{limits.decoding_rows} * parts_of(limits.context);
     return limits.rows * row + std::int64_t{4} * limits.outputs * (g.n_vocab + 2 * g.width) +
            4 * parts * (g.q_width() + 2 * g.heads);

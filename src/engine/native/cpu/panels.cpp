@@ -53,12 +53,12 @@ using BlockCodes = std::uint8_t[kBlockInputs];
 // Four inputs at a time: the lane's share of a group.
 std::uint32_t group_of(const BlockCodes& block, int group) {
   std::uint32_t four = 0;
-  std::memcpy(&four, block + group * kGroup, sizeof four);
+  std::memcpy(&four, block + std::ptrdiff_t{group} * kGroup, sizeof four);
   return four;
 }
 
 void put_group(std::uint8_t* vector, int lane, std::uint32_t four) {
-  std::memcpy(vector + lane * kGroup, &four, sizeof four);
+  std::memcpy(vector + std::ptrdiff_t{lane} * kGroup, &four, sizeof four);
 }
 
 void put_bytes(std::uint8_t* codes, int lane, const BlockCodes& block) {
@@ -140,7 +140,7 @@ void pack_q8_0(int inputs, int lane, const std::uint8_t* row, std::uint8_t* pane
   const std::size_t from = row_bytes(PanelType::kQ8_0, kBlockInputs);
   const std::size_t to = panel_bytes(PanelType::kQ8_0, kBlockInputs);
   for (int b = 0; b < inputs / kBlockInputs; ++b, row += from, panel += to) {
-    std::memcpy(panel + lane * 2, row, 2);
+    std::memcpy(panel + std::ptrdiff_t{lane} * 2, row, 2);
     BlockCodes codes;
     for (int i = 0; i < kBlockInputs; ++i) codes[i] = static_cast<std::uint8_t>(row[2 + i] ^ 0x80U);
     put_bytes(panel + 32, lane, codes);
@@ -152,7 +152,7 @@ void pack_halves(PanelType type, int inputs, int lane, const std::uint8_t* row, 
   const std::size_t from = row_bytes(type, kBlockInputs);
   const std::size_t to = panel_bytes(type, kBlockInputs);
   for (int b = 0; b < inputs / kBlockInputs; ++b, row += from, panel += to) {
-    std::memcpy(panel + lane * 2, row, 2);
+    std::memcpy(panel + std::ptrdiff_t{lane} * 2, row, 2);
     BlockCodes codes;
     for (int i = 0; i < kBlockInputs / 2; ++i) {
       codes[i] = row[2 + i] & 15U;
@@ -173,14 +173,14 @@ void pack_with_minima(int inputs, int lane, const std::uint8_t* row, std::uint8_
   constexpr bool kFifths = kType == PanelType::kQ5K;
   const SuperLayout& layout = layout_of(kType);
   for (int s = 0; s < inputs / kSuperInputs; ++s, row += layout.file_bytes, panel += layout.panel_bytes) {
-    std::memcpy(panel + lane * 2, row, 2);
-    std::memcpy(panel + 32 + lane * 2, row + 2, 2);
+    std::memcpy(panel + std::ptrdiff_t{lane} * 2, row, 2);
+    std::memcpy(panel + 32 + std::ptrdiff_t{lane} * 2, row + 2, 2);
     const std::uint8_t* fifths = row + 16;
     const std::uint8_t* codes = row + (kFifths ? 48 : 16);
     for (int b = 0; b < kBlocksOfSuper; ++b) {
       const ScaleMin both = scale_min(row + 4, b);
-      panel[layout.scales + static_cast<std::size_t>(b * kLanes + lane)] = both.scale;
-      panel[layout.minima + static_cast<std::size_t>(b * kLanes + lane)] = both.minimum;
+      panel[layout.scales + static_cast<std::size_t>(std::ptrdiff_t{b} * kLanes + lane)] = both.scale;
+      panel[layout.minima + static_cast<std::size_t>(std::ptrdiff_t{b} * kLanes + lane)] = both.minimum;
       BlockCodes block;
       for (int i = 0; i < kBlockInputs; ++i) {
         const unsigned byte = codes[b / 2 * kBlockInputs + i];
@@ -199,7 +199,7 @@ void pack_with_minima(int inputs, int lane, const std::uint8_t* row, std::uint8_
 void pack_q6(int inputs, int lane, const std::uint8_t* row, std::uint8_t* panel) {
   const SuperLayout& layout = kQ6KLayout;
   for (int s = 0; s < inputs / kSuperInputs; ++s, row += layout.file_bytes, panel += layout.panel_bytes) {
-    std::memcpy(panel + lane * 2, row + 208, 2);
+    std::memcpy(panel + std::ptrdiff_t{lane} * 2, row + 208, 2);
     for (int k = 0; k < 16; ++k) panel[layout.scales + static_cast<std::size_t>(k * kLanes + lane)] = row[192 + k];
     for (int b = 0; b < kBlocksOfSuper; ++b) {
       const int half = b / 4;
@@ -218,7 +218,7 @@ void pack_q6(int inputs, int lane, const std::uint8_t* row, std::uint8_t* panel)
 
 float unpack_block_weight(PanelType type, const std::uint8_t* panel, int lane, int input) {
   panel += static_cast<std::size_t>(input / kBlockInputs) * panel_bytes(type, kBlockInputs);
-  const float d = half_to_float(read_u16(panel + lane * 2));
+  const float d = half_to_float(read_u16(panel + std::ptrdiff_t{lane} * 2));
   const int i = input % kBlockInputs;
   if (type == PanelType::kQ8_0) {
     const int code = panel[32 + static_cast<std::size_t>(i / kGroup) * kVector +
@@ -234,7 +234,7 @@ float unpack_super_weight(PanelType type, const std::uint8_t* panel, int lane, i
   panel += static_cast<std::size_t>(input / kSuperInputs) * layout.panel_bytes;
   const int b = input % kSuperInputs / kBlockInputs;
   const int i = input % kBlockInputs;
-  const float d = half_to_float(read_u16(panel + lane * 2));
+  const float d = half_to_float(read_u16(panel + std::ptrdiff_t{lane} * 2));
   const unsigned low = low_half(panel + layout.low + static_cast<std::size_t>(b) * 4 * kVector, lane, i);
   if (type == PanelType::kQ6K) {
     const unsigned high = high_bits(panel + layout.high + static_cast<std::size_t>(b) * 2 * kVector, lane, i, 2);
@@ -244,8 +244,8 @@ float unpack_super_weight(PanelType type, const std::uint8_t* panel, int lane, i
   }
   const unsigned high =
       type == PanelType::kQ5K ? high_bits(panel + layout.high + static_cast<std::size_t>(b) * kVector, lane, i, 1) : 0;
-  const float dmin = half_to_float(read_u16(panel + 32 + lane * 2));
-  const auto at = static_cast<std::size_t>(b * kLanes + lane);
+  const float dmin = half_to_float(read_u16(panel + 32 + std::ptrdiff_t{lane} * 2));
+  const auto at = static_cast<std::size_t>(std::ptrdiff_t{b} * kLanes + lane);
   return d * static_cast<float>(panel[layout.scales + at]) * static_cast<float>(low | (high << 4U)) -
          dmin * static_cast<float>(panel[layout.minima + at]);
 }

@@ -129,14 +129,14 @@ HWY_INLINE ByteVec half_of(ByteVec both, int group) {
 
 // A type of quantised weights: where block `b` of a panel lies, its codes group by group, and its scales. `lane` is the
 // first of the lanes that are computed.
-struct Q8_0 {
+struct Q8 {  // q8_0
   static constexpr std::size_t kBlockBytes = 32 + 8 * kVector;
   static constexpr int kZero = 128;
   static constexpr int kScales = 1;  // to a block
   static constexpr bool kSmall = false;
   static constexpr bool kMinima = false;
   const std::uint8_t* block;
-  HWY_INLINE Q8_0(const std::uint8_t* panel, int b, int lane)
+  HWY_INLINE Q8(const std::uint8_t* panel, int b, int lane)
       : block(panel + static_cast<std::size_t>(b) * kBlockBytes), lane_(static_cast<std::size_t>(lane)) {}
   HWY_INLINE ByteVec codes(int group) const {
     return hn::LoadU(U8(), block + 32 + static_cast<std::size_t>(group) * kVector + lane_ * 4);
@@ -148,14 +148,14 @@ struct Q8_0 {
   std::size_t lane_;
 };
 
-struct Q4_0 {
+struct Q4 {  // q4_0
   static constexpr std::size_t kBlockBytes = 32 + 4 * kVector;
   static constexpr int kZero = 8;
   static constexpr int kScales = 1;
   static constexpr bool kSmall = true;
   static constexpr bool kMinima = false;
   const std::uint8_t* block;
-  HWY_INLINE Q4_0(const std::uint8_t* panel, int b, int lane)
+  HWY_INLINE Q4(const std::uint8_t* panel, int b, int lane)
       : block(panel + static_cast<std::size_t>(b) * kBlockBytes), lane_(static_cast<std::size_t>(lane)) {}
   HWY_INLINE ByteVec codes(int group) const {
     return half_of(hn::LoadU(U8(), block + 32 + static_cast<std::size_t>(group / 2) * kVector + lane_ * 4), group);
@@ -167,15 +167,15 @@ struct Q4_0 {
   std::size_t lane_;
 };
 
-struct Iq4Nl : Q4_0 {
+struct Iq4Nl : Q4 {
   static constexpr int kZero = 128;
   static constexpr bool kSmall = false;
-  HWY_INLINE Iq4Nl(const std::uint8_t* panel, int b, int lane) : Q4_0(panel, b, lane) {}
+  HWY_INLINE Iq4Nl(const std::uint8_t* panel, int b, int lane) : Q4(panel, b, lane) {}
   HWY_INLINE ByteVec codes(int group) const {
     // kIq4NlValues + 128
     alignas(16) static constexpr std::uint8_t kValues[16] = {1,   24,  45,  63,  79,  93,  106, 118,
                                                              129, 141, 153, 166, 181, 197, 217, 241};
-    return hn::TableLookupBytes(hn::LoadDup128(U8(), kValues), Q4_0::codes(group));
+    return hn::TableLookupBytes(hn::LoadDup128(U8(), kValues), Q4::codes(group));
   }
 };
 
@@ -301,7 +301,8 @@ HWY_NOINLINE void quantised_tile(const std::uint8_t* panel, int lane, const Acti
       for (int g = part * kGroupsOfScale; g < (part + 1) * kGroupsOfScale; ++g) {
         const ByteVec w = block.codes(g);
         for (int r = 0; r < kRows; ++r) {
-          const std::int8_t* four = codes + static_cast<std::size_t>(r) * inputs + b * kBlockInputs + g * 4;
+          const std::int8_t* four =
+              codes + static_cast<std::size_t>(r) * inputs + b * kBlockInputs + std::ptrdiff_t{g} * 4;
           sum[r] = add_products<Type::kSmall>(sum[r], w, four);
         }
       }
@@ -520,9 +521,9 @@ void multiply(const PanelMatrix& matrix, int first, int count, const Activations
 #endif
       return multiply_floats<FloatTiles<PlainBf16>>(matrix, first, count, a, rows, out, stride);
     case PanelType::kQ8_0:
-      return multiply_quantised<Q8_0>(all, matrix, first, count, a, rows, out, stride);
+      return multiply_quantised<Q8>(all, matrix, first, count, a, rows, out, stride);
     case PanelType::kQ4_0:
-      return multiply_quantised<Q4_0>(all, matrix, first, count, a, rows, out, stride);
+      return multiply_quantised<Q4>(all, matrix, first, count, a, rows, out, stride);
     case PanelType::kIq4Nl:
       return multiply_quantised<Iq4Nl>(all, matrix, first, count, a, rows, out, stride);
     case PanelType::kQ4K:

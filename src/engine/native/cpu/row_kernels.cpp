@@ -125,7 +125,7 @@ void quantise(const float* values, int n, const ActivationBuffer::CodeRow& out) 
   const I32 di;
   const hn::Rebind<std::int8_t, I32> d8;
   for (int block = 0; block < n / kBlockInputs; ++block) {
-    const float* from = values + block * kBlockInputs;
+    const float* from = values + std::ptrdiff_t{block} * kBlockInputs;
     FloatVec most = hn::Zero(df);
     for (int i = 0; i < kBlockInputs; i += kLanes) most = hn::Max(most, hn::Abs(hn::LoadU(df, from + i)));
     const float amplitude = hn::GetLane(hn::MaxOfLanes(df, most));
@@ -139,12 +139,13 @@ void quantise(const float* values, int n, const ActivationBuffer::CodeRow& out) 
         const FloatVec v = sound ? hn::LoadU(df, from + i) : hn::Zero(df);
         const auto code = hn::NearestInt(hn::Mul(v, inverse));
         sum = hn::Add(sum, code);
-        hn::StoreU(hn::DemoteTo(d8, code), d8, out.codes + block * kBlockInputs + i);
+        hn::StoreU(hn::DemoteTo(d8, code), d8, out.codes + std::ptrdiff_t{block} * kBlockInputs + i);
       }
       out.code_sums[block * 2 + half] = hn::GetLane(hn::SumOfLanes(di, sum));
     }
     out.scales[block] = scale;
-    out.sums[block] = scale * static_cast<float>(out.code_sums[block * 2] + out.code_sums[block * 2 + 1]);
+    out.sums[block] = scale * static_cast<float>(out.code_sums[std::ptrdiff_t{block} * 2] +
+                                                 out.code_sums[std::ptrdiff_t{block} * 2 + 1]);
   }
 }
 
@@ -209,19 +210,21 @@ HWY_INLINE void score_codes(const PageView& page, int head_size, const RunningAt
       }
       for (int e = block * kBlockInputs; e < (block + 1) * kBlockInputs; ++e) {
         FloatVec k[kVectors];
-        for (int v = 0; v < kVectors; ++v) k[v] = load_codes(page.keys + e * kPageTokens + token + v * kLanes);
+        for (int v = 0; v < kVectors; ++v)
+          k[v] = load_codes(page.keys + std::ptrdiff_t{e} * kPageTokens + token + std::ptrdiff_t{v} * kLanes);
         for (int q = 0; q < kQueries; ++q) {
           const FloatVec x = hn::Set(df, queries[q].query[e]);
           for (int v = 0; v < kVectors; ++v) sum[q][v] = hn::MulAdd(k[v], x, sum[q][v]);
         }
       }
       for (int v = 0; v < kVectors; ++v) {
-        const FloatVec scale = load_halves(page.key_scales + block * kPageTokens + token + v * kLanes);
+        const FloatVec scale =
+            load_halves(page.key_scales + std::ptrdiff_t{block} * kPageTokens + token + std::ptrdiff_t{v} * kLanes);
         for (int q = 0; q < kQueries; ++q) total[q][v] = hn::MulAdd(sum[q][v], scale, total[q][v]);
       }
     }
     for (int q = 0; q < kQueries; ++q) {
-      for (int v = 0; v < kVectors; ++v) hn::StoreU(total[q][v], df, scores[q] + token + v * kLanes);
+      for (int v = 0; v < kVectors; ++v) hn::StoreU(total[q][v], df, scores[q] + token + std::ptrdiff_t{v} * kLanes);
     }
   }
 }
@@ -238,14 +241,15 @@ HWY_INLINE void score(const std::uint16_t* keys, int head_size, const RunningAtt
     }
     for (int e = 0; e < head_size; ++e) {
       FloatVec k[kTokenVectors];
-      for (int v = 0; v < kTokenVectors; ++v) k[v] = load_halves(keys + e * kPageTokens + token + v * kLanes);
+      for (int v = 0; v < kTokenVectors; ++v)
+        k[v] = load_halves(keys + std::ptrdiff_t{e} * kPageTokens + token + std::ptrdiff_t{v} * kLanes);
       for (int q = 0; q < kQueries; ++q) {
         const FloatVec x = hn::Set(df, queries[q].query[e]);
         for (int v = 0; v < kTokenVectors; ++v) sum[q][v] = hn::MulAdd(k[v], x, sum[q][v]);
       }
     }
     for (int q = 0; q < kQueries; ++q) {
-      for (int v = 0; v < kTokenVectors; ++v) hn::StoreU(sum[q][v], df, scores[q] + token + v * kLanes);
+      for (int v = 0; v < kTokenVectors; ++v) hn::StoreU(sum[q][v], df, scores[q] + token + std::ptrdiff_t{v} * kLanes);
     }
   }
 }
@@ -286,7 +290,8 @@ HWY_INLINE void add_values(const PageView& page, int head_size, int begin, int e
     for (int q = 0; q < kQueries; ++q) {
       for (int v = 0; v < kVectors; ++v) {
         sum[q][v] =
-            first ? hn::Zero(df) : hn::Mul(hn::LoadU(df, queries[q].value + e + v * kLanes), hn::Set(df, kept[q]));
+            first ? hn::Zero(df)
+                  : hn::Mul(hn::LoadU(df, queries[q].value + e + std::ptrdiff_t{v} * kLanes), hn::Set(df, kept[q]));
       }
     }
     for (int t = 0; t < tokens; ++t) {
@@ -306,7 +311,7 @@ HWY_INLINE void add_values(const PageView& page, int head_size, int begin, int e
       }
     }
     for (int q = 0; q < kQueries; ++q) {
-      for (int v = 0; v < kVectors; ++v) hn::StoreU(sum[q][v], df, queries[q].value + e + v * kLanes);
+      for (int v = 0; v < kVectors; ++v) hn::StoreU(sum[q][v], df, queries[q].value + e + std::ptrdiff_t{v} * kLanes);
     }
   }
 }
