@@ -2,6 +2,8 @@
 
 #include <cstddef>
 
+#include "answer/scrambled.h"
+
 namespace dts {
 namespace {
 
@@ -28,13 +30,6 @@ std::uint64_t power_of(std::uint64_t base, std::uint64_t exponent, std::uint64_t
     base = product_of(base, base, prime);
   }
   return result;
-}
-
-std::uint64_t scrambled(std::uint64_t bits) {
-  bits = (bits + 1) * 0x9e3779b97f4a7c15U;
-  bits = (bits ^ (bits >> 30U)) * 0xbf58476d1ce4e5b9U;
-  bits = (bits ^ (bits >> 27U)) * 0x94d049bb133111ebU;
-  return bits ^ (bits >> 31U);
 }
 
 // sqrt(number), number > 0, as a whole number times the product of square roots of primes.
