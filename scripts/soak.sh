@@ -22,13 +22,13 @@ while [ $SECONDS -lt $deadline ]; do
   round=$((round + 1))
   step release make test
   step coverage env DTS_COVERAGE_ROUNDS=10000 timeout 1200 build/release/bin/eval_tests --gtest_filter='IntervalCoverage.*'
-  for part in fuzz asan tsan; do
+  for part in long fuzz asan tsan; do
     [ $SECONDS -lt $deadline ] && step "$part" env FUZZ_SEED=$round FUZZ_INPUTS=$((20000 * round)) scripts/protect.sh "$part"
   done
 done
 printf '%-10s %6s %8s %10s\n' step runs failed seconds
 bad=0
-for name in release coverage fuzz asan tsan; do
+for name in release long coverage fuzz asan tsan; do
   printf '%-10s %6d %8d %10d\n' "$name" "${runs[$name]:-0}" "${failures[$name]:-0}" "${seconds[$name]:-0}"
   bad=$((bad + ${failures[$name]:-0}))
 done
