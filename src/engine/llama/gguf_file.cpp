@@ -239,11 +239,11 @@ void classify_weights(const gguf_context* gguf, GgufFacts& facts) {
 
 }  // namespace
 
-GgufFacts read_gguf(const std::string& path) {
+OpenGguf open_gguf(const std::string& path) {
   initialise_llama();
   const std::uintmax_t size = check_header(path);
   forget_llama_errors();
-  const GgufPtr gguf(gguf_init_from_file(path.c_str(), {.no_alloc = true, .ctx = nullptr}));
+  GgufPtr gguf(gguf_init_from_file(path.c_str(), {.no_alloc = true, .ctx = nullptr}));
   if (!gguf) {
     const std::string why = last_llama_error();
     fail(path, "is a damaged or truncated GGUF file" + (why.empty() ? why : ": " + why));
@@ -320,7 +320,9 @@ GgufFacts read_gguf(const std::string& path) {
        {"tokenizer.ggml.eos_token_id", "tokenizer.ggml.eot_token_id", "tokenizer.ggml.eom_token_id"}) {
     if (const auto id = metadata.number(name)) facts.end_tokens.push_back(static_cast<std::int32_t>(*id));
   }
-  return facts;
+  return {.facts = std::move(facts), .header = std::move(gguf)};
 }
+
+GgufFacts read_gguf(const std::string& path) { return open_gguf(path).facts; }
 
 }  // namespace dts

@@ -59,19 +59,14 @@ LocalChoice choose_by_name(const LocalModelOptions& options) {
     throw usage_error(fmt::format("{} has no meaning for the native engine: leave it out, or use {} llama", option,
                                   option_name("engine")));
   }
-  if (const std::string why = why_not_native(path); !why.empty()) {
+  const bool wants_gpu = options.engine == LocalEngine::kNative && options.model.gpu_layers != 0;
+  const bool as_named = options.engine == LocalEngine::kNativeOracle || (wants_gpu && why_no_native_gpu().empty());
+  std::string why = as_named ? why_not_native(path) : why_no_native_cpu();
+  if (!as_named && why.empty()) why = why_not_native_cpu(path, native_kv(options.model));
+  if (!why.empty()) {
     throw Error(fmt::format("{}: the native engine cannot run it: {}; use {} llama", path, why, option_name("engine")));
   }
-  if (options.engine == LocalEngine::kNativeOracle) return {.engine = options.engine, .note = {}};
-  const bool wants_gpu = options.engine == LocalEngine::kNative && options.model.gpu_layers != 0;
-  if (wants_gpu && why_no_native_gpu().empty()) return {.engine = options.engine, .note = {}};
-  std::string why = why_no_native_cpu();
-  if (why.empty()) why = why_not_native_cpu(path, native_kv(options.model));
-  if (!why.empty()) {
-    throw Error(fmt::format("{}: the native engine cannot run it on the CPU: {}; use {} llama", path, why,
-                            option_name("engine")));
-  }
-  return {.engine = LocalEngine::kNativeCpu, .note = {}};
+  return {.engine = as_named ? options.engine : LocalEngine::kNativeCpu, .note = {}};
 }
 
 }  // namespace

@@ -255,9 +255,7 @@ bool check_tensors(const GgufWeights& weights, const std::map<std::string, Tenso
 }  // namespace
 
 std::unique_ptr<WeightSource> open_gguf_weights(const std::string& path, std::string& why) {
-  const GgufFacts facts = read_gguf(path);
-  const GgufPtr gguf(gguf_init_from_file(path.c_str(), {.no_alloc = true, .ctx = nullptr}));
-  if (!gguf) throw Error(path + ": cannot be read");
+  const auto [facts, gguf] = open_gguf(path);
   const GgufMetadata metadata(gguf.get());
   if (metadata.number("split.count").value_or(1) > 1) return why = "the file is split", nullptr;
   const std::map<std::string, Tensor> tensors = list_tensors(gguf.get());

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <future>
 
 #include "dts/error.h"
 #include "dts/llama.h"
@@ -75,18 +76,22 @@ NativeModel::NativeModel(const NativeModelOptions& options) : impl_(std::make_un
   impl_->kv = options.kv_type;
   if (options.device == NativeDevice::kCuda) why = native::why_no_cuda_device();
   if (!why.empty()) throw Error("the native engine has no GPU: " + why);
-  impl_->vocabulary =
-      std::make_unique<LlamaModel>(LlamaModelOptions{.path = options.path, .gpu_layers = 0, .vocabulary_only = true});
   impl_->geometry = weights->geometry();
   if (impl_->kv == NativeKvType::kQ8_0 && impl_->geometry.head_size % native::kKvBlock != 0) {
     throw Error(fmt::format("{}: {} q8_0 takes heads in blocks of {}, and these have {} elements", options.path,
                             option_name("kv_type"), native::kKvBlock, impl_->geometry.head_size));
   }
+  // One thread's work, beside the packing of the weights, which waits for memory more than it computes.
+  std::future<std::unique_ptr<LlamaModel>> vocabulary = std::async(std::launch::async, [&options] {
+    return std::make_unique<LlamaModel>(
+        LlamaModelOptions{.path = options.path, .gpu_layers = 0, .vocabulary_only = true});
+  });
+  impl_->device = make_device(*weights, options);
+  impl_->vocabulary = vocabulary.get();
   if (impl_->geometry.n_vocab < impl_->vocabulary->vocabulary().size()) {
     throw Error(fmt::format("{}: has {} tokens and embeddings for {}", options.path,
                             impl_->vocabulary->vocabulary().size(), impl_->geometry.n_vocab));
   }
-  impl_->device = make_device(*weights, options);
   impl_->info = impl_->vocabulary->info();
   impl_->info.training_context = impl_->geometry.context;
   impl_->info.parameters = impl_->geometry.parameters();
