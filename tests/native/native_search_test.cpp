@@ -1,6 +1,7 @@
 // Whole searches on the native engine: the same seeds alone and among others must grow the same trees.
 #include <gtest/gtest.h>
 
+#include <future>
 #include <memory>
 #include <string>
 #include <vector>
@@ -67,6 +68,33 @@ TEST(NativeSearch, TreesDoNotDependOnWhatElseRuns) {
       branches += alone->outcome().account.branch_events;
     }
     EXPECT_GT(branches, 5) << "a test of trees wants trees";
+  }
+}
+
+// The first steps pack the weights, and two engines do so at once: neither their trees nor a later one's know of it.
+TEST(NativeSearch, TreesDoNotDependOnWhatIsPacked) {
+  if (!why_no_native_cpu().empty()) GTEST_SKIP() << why_no_native_cpu();
+  for (const char* type : {"bf16", "q8_0", "f32"}) {
+    RandomModelOptions options = family_options("qwen3");
+    options.weight_type = type;
+    const NativeModel model({.path = write_model("native_lazy", options), .device = NativeDevice::kCpu, .threads = 2});
+    const EngineRequest request{.max_branches = 12, .context_length = 300};
+    const auto run = [&](Engine& engine) {
+      Scheduler scheduler(engine);
+      const auto search = make_search(model, "dts-stable", 3);
+      scheduler.submit({.search = search, .max_seconds = 0, .on_prefill = nullptr, .on_done = nullptr});
+      scheduler.run();
+      return search;
+    };
+    const auto one = model.make_engine(request);
+    const auto other = model.make_engine(request);
+    auto beside = std::async(std::launch::async, [&] { return run(*other); });
+    const auto first = run(*one);
+    const auto second = beside.get();
+    const auto later = run(*one);
+    ASSERT_GT(later->outcome().account.branch_events, 0) << type;
+    expect_same_tree(*later, *first, type);
+    expect_same_tree(*later, *second, type);
   }
 }
 

@@ -5,8 +5,10 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cmath>
 #include <cstddef>
+#include <cstring>
 #include <fstream>
 #include <map>
 #include <optional>
@@ -59,14 +61,16 @@ class GgufWeights final : public WeightSource {
                      .rows = tensor.rows,
                      .columns = tensor.columns,
                      .data = mapping_->data() + tensor.offset,
+                     .mapped = true,
                      .owner = mapping_});
     }
     return out;
   }
 
-  void let_go(const StoredRows& rows) const override {
-    mapping_->let_go(rows.data, ggml_row_size(static_cast<ggml_type>(rows.type), rows.columns) *
-                                    static_cast<std::size_t>(rows.rows));
+  void fetch(const StoredRows& rows) const override {
+    const std::size_t row = ggml_row_size(static_cast<ggml_type>(rows.type), rows.columns);
+    if (!MappedFile::fetch(rows.data, row * static_cast<std::size_t>(rows.rows)))
+      throw Error(fmt::format("{}: cannot be read: {}", path_, std::strerror(errno)));
   }
 
   // The tensors that make the part, in order.

@@ -30,13 +30,39 @@ MappedFile::MappedFile(const std::string& path) {
 
 MappedFile::~MappedFile() { munmap(const_cast<std::uint8_t*>(data_), size_); }
 
-void MappedFile::let_go(const std::uint8_t* from, std::size_t bytes) const {
+namespace {
+
+// The addresses of the pages that a stretch lies on.
+struct Pages {
+  std::uintptr_t first;
+  std::uintptr_t end;
+  void* data() const { return reinterpret_cast<void*>(first); }
+  std::size_t size() const { return end - first; }
+};
+
+std::uintptr_t page_size() { return static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE)); }
+
+}  // namespace
+
+bool MappedFile::fetch(const std::uint8_t* from, std::size_t bytes) {
+  if (bytes == 0) return true;
+  const auto begin = reinterpret_cast<std::uintptr_t>(from);
+  const std::uintptr_t page = page_size();
+  const Pages pages = {begin / page * page, (begin + bytes + page - 1) / page * page};
+#ifdef MADV_POPULATE_READ
+  if (madvise(pages.data(), pages.size(), MADV_POPULATE_READ) == 0) return true;
+  if (errno != EINVAL) return false;  // else a kernel that does not know it
+#endif
+  madvise(pages.data(), pages.size(), MADV_WILLNEED);
+  return true;
+}
+
+void MappedFile::let_go(const std::uint8_t* from, std::size_t bytes) {
   // Whole pages only: what lies beside may be in use.
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
-  const auto offset = static_cast<std::size_t>(from - data_);
-  const std::size_t first = (offset + page - 1) / page * page;
-  const std::size_t end = (offset + bytes) / page * page;
-  if (first < end) madvise(const_cast<std::uint8_t*>(data_) + first, end - first, MADV_DONTNEED);
+  const auto begin = reinterpret_cast<std::uintptr_t>(from);
+  const std::uintptr_t page = page_size();
+  const Pages pages = {(begin + page - 1) / page * page, (begin + bytes) / page * page};
+  if (pages.first < pages.end) madvise(pages.data(), pages.size(), MADV_DONTNEED);
 }
 
 }  // namespace dts::native

@@ -17,8 +17,10 @@ class MappedFile {
 
   const std::uint8_t* data() const { return data_; }
   std::size_t size() const { return size_; }
+  // Reads a stretch of it into memory. False when that fails, as on a bad disk or a file that has become shorter.
+  static bool fetch(const std::uint8_t* from, std::size_t bytes);
   // Takes a stretch of it out of this process's memory; it is read from the file again when it is looked at.
-  void let_go(const std::uint8_t* from, std::size_t bytes) const;
+  static void let_go(const std::uint8_t* from, std::size_t bytes);
 
  private:
   const std::uint8_t* data_ = nullptr;

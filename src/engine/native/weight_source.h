@@ -40,6 +40,7 @@ struct StoredRows {
   std::int64_t rows = 0;
   std::int64_t columns = 0;
   const std::uint8_t* data = nullptr;
+  bool mapped = false;                     // from a MappedFile, which can let go of them
   std::shared_ptr<const void> owner = {};  // keeps the data where it is
 };
 
@@ -58,8 +59,8 @@ class WeightSource {
 
   // The part as it is stored, matrix after matrix; none where there is no such thing. Throws dts::Error.
   virtual std::vector<StoredRows> stored(Part /*part*/, int /*layer*/) const { return {}; }
-  // Stored rows that will hardly be read again: what holds them in memory may let go. They can still be read.
-  virtual void let_go(const StoredRows& /*rows*/) const {}
+  // Reads stored rows into memory, if they are not there. Throws dts::Error when that cannot be done.
+  virtual void fetch(const StoredRows& /*rows*/) const {}
 };
 
 }  // namespace dts::native

@@ -28,6 +28,9 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kTileRows = 16;      // rows of an attention item
 constexpr int kMostQueries = 512;  // of a kv head, in as many of those rows as that makes
+// A step packs this share of the weights at most. The fewer steps do it all, the less is packed in vain, and the longer
+// the first answer takes.
+constexpr int kPackingSteps = 8;
 
 // The first exception that any thread met.
 class FirstFailure {
@@ -60,6 +63,9 @@ class CpuBackend final : public Backend {
         kv_(g_, limits.kv, limits.pages),
         team_(threads) {
     for (int i = 0; i < threads; ++i) predictors_.push_back(std::make_unique<Predictor>(1));
+    if (weights.unpacked_bytes() > 0) {
+      for (int i = 0; i < threads; ++i) scratch_.push_back({.bytes = AlignedBuffer(weights.largest_panel())});
+    }
     reserve(static_cast<std::size_t>(limits.decoding_rows), static_cast<std::size_t>(limits.outputs));
   }
 
@@ -77,12 +83,17 @@ class CpuBackend final : public Backend {
       partials_.resize(parts);
       partial_values_.resize(parts * static_cast<std::size_t>(g_.head_size));
     }
+    if (!all_packed_) {
+      all_packed_ = weights_.unpacked_bytes() == 0;
+      may_pack_ = (weights_.bytes() + kPackingSteps - 1) / kPackingSteps;
+      if (all_packed_) scratch_.clear();
+    }
     Clock::time_point model_end;
     Clock::time_point head_end;
     team_.run([&](int worker) {
-      run_model();
+      run_model(worker);
       if (worker == 0) model_end = Clock::now();
-      multiply(weights_.head(), output_rows_, rows_->outputs.size(), logits_);
+      multiply(worker, weights_.head(), output_rows_, rows_->outputs.size(), logits_);
       if (worker == 0) head_end = Clock::now();
       predict(worker);
     });
@@ -124,7 +135,7 @@ class CpuBackend final : public Backend {
   }
 
   // What every thread goes through: the model up to the rows that predictions are wanted after.
-  void run_model() {
+  void run_model(int worker) {
     const StepRows& rows = *rows_;
     const std::size_t n = rows.tokens.size();
     const auto layers = static_cast<std::size_t>(g_.layers);
@@ -137,7 +148,7 @@ class CpuBackend final : public Backend {
         add_and_normalise(r, layer > 0, w.attention_norm);
         encode(narrow_, r, g_.width, w.qkv);
       });
-      multiply(w.qkv, narrow_, n, products_);
+      multiply(worker, w.qkv, narrow_, n, products_);
       phase(n, [&](std::size_t r) { place_heads(r, layer, w); });
       const auto kv_heads = static_cast<std::size_t>(g_.kv_heads);
       phase(rows.attention->items.size() * kv_heads,
@@ -146,18 +157,18 @@ class CpuBackend final : public Backend {
         merge_parts(r);
         encode(narrow_, r, g_.q_width(), w.attention_output);
       });
-      multiply(w.attention_output, narrow_, n, projected_);
+      multiply(worker, w.attention_output, narrow_, n, projected_);
       phase(n, [&](std::size_t r) {
         add_and_normalise(r, true, w.feed_forward_norm);
         encode(narrow_, r, g_.width, w.gate_up);
       });
-      multiply(w.gate_up, narrow_, n, products_);
+      multiply(worker, w.gate_up, narrow_, n, products_);
       phase(n, [&](std::size_t r) {
         const float* gates = products_.data() + r * static_cast<std::size_t>(2 * g_.feed_forward);
         kernels_.gate(gates, gates + g_.feed_forward, g_.feed_forward, wide_.row(r, g_.feed_forward));
         encode(wide_, r, g_.feed_forward, w.down);
       });
-      multiply(w.down, wide_, n, projected_);
+      multiply(worker, w.down, wide_, n, projected_);
     }
     phase(rows.outputs.size(), [&](std::size_t i) {
       const auto r = static_cast<std::size_t>(rows.outputs[i].row);
@@ -208,27 +219,49 @@ class CpuBackend final : public Backend {
   }
 
   // out[r] = weights . row r. [rows, outputs]
-  void multiply(const StackedPanels& weights, const ActivationBuffer& from, std::size_t rows, std::vector<float>& out) {
+  void multiply(int worker, const StackedPanels& weights, const ActivationBuffer& from, std::size_t rows,
+                std::vector<float>& out) {
     if (rows == 0) return;
     // Several tasks a thread, so that nobody waits long for the last; panels enough that rows are read for several.
     const int panels_a_task = std::clamp(weights.panels() / (8 * team_.threads()), 1, 16);
-    const auto tasks_of = [&](const PanelMatrix& matrix) {
-      return static_cast<std::size_t>((matrix.panels() + panels_a_task - 1) / panels_a_task);
+    const auto tasks_of = [&](const LazyPanels& panels) {
+      return static_cast<std::size_t>((panels.matrix().panels() + panels_a_task - 1) / panels_a_task);
     };
     std::size_t tasks = 0;
-    for (const PanelMatrix& matrix : weights.matrices) tasks += tasks_of(matrix);
+    for (const LazyPanels& panels : weights.matrices) tasks += tasks_of(panels);
     // All matrices in one phase: threads meet once.
     phase(tasks, [&](std::size_t task) {
       int first_output = 0;
-      auto matrix = weights.matrices.begin();
-      for (; task >= tasks_of(*matrix); ++matrix) {
-        task -= tasks_of(*matrix);
-        first_output += matrix->outputs;
+      auto panels = weights.matrices.begin();
+      for (; task >= tasks_of(*panels); ++panels) {
+        task -= tasks_of(*panels);
+        first_output += panels->matrix().outputs;
       }
       const int first = static_cast<int>(task) * panels_a_task;
-      kernels_.multiply(*matrix, first, std::min(panels_a_task, matrix->panels() - first), from.view(weights.inputs),
-                        static_cast<int>(rows), out.data() + first_output, static_cast<std::size_t>(weights.outputs));
+      const int count = std::min(panels_a_task, panels->matrix().panels() - first);
+      if (!panels->packed()) pack(*panels, first, count);
+      const Activations activations = from.view(weights.inputs);
+      const auto stride = static_cast<std::size_t>(weights.outputs);
+      if (panels->packed()) {
+        kernels_.multiply(panels->matrix(), first, count, activations, static_cast<int>(rows),
+                          out.data() + first_output, stride);
+        return;
+      }
+      for (int panel = first; panel < first + count; ++panel) {
+        PanelMatrix& scratch = scratch_[static_cast<std::size_t>(worker)];
+        const bool packed = panels->packed(panel);
+        if (!packed) panels->pack_into(scratch, panel);
+        kernels_.multiply(packed ? panels->matrix() : scratch, packed ? panel : 0, 1, activations,
+                          static_cast<int>(rows),
+                          out.data() + first_output + (packed ? 0 : std::ptrdiff_t{panel} * kPanelOutputs), stride);
+      }
     });
+  }
+
+  // As far as this step may.
+  void pack(const LazyPanels& panels, int first, int count) {
+    const std::int64_t bytes = std::int64_t{count} * static_cast<std::int64_t>(panels.matrix().stride());
+    if (may_pack_.fetch_sub(bytes, std::memory_order_relaxed) > 0) panels.pack(first, count);
   }
 
   // Queries turned and scaled; keys and values into their slots.
@@ -362,6 +395,10 @@ class CpuBackend final : public Backend {
   const Interruption* interruption_ = nullptr;
   std::atomic<bool> interrupted_ = false;
   FirstFailure failure_;
+  std::atomic<std::int64_t> may_pack_ = 0;  // bytes
+
+  bool all_packed_ = false;
+  std::vector<PanelMatrix> scratch_;  // [threads] one panel; none once all are packed
 
   // Reused from step to step.
   std::size_t reserved_rows_ = 0;
@@ -382,13 +419,14 @@ class CpuBackend final : public Backend {
 class CpuDevice final : public Device {
  public:
   CpuDevice(const WeightSource& source, int threads, const std::function<bool(float)>& progress)
-      : weights_(source, threads > 0 ? threads : usable_cores(), progress),
-        threads_(threads > 0 ? threads : worthwhile_threads(source.geometry())) {}
+      : weights_(source, progress), threads_(threads > 0 ? threads : worthwhile_threads(source.geometry())) {}
 
   // Without the number of threads, on which nothing depends: an evaluation may go on with another.
   std::string name() const override { return fmt::format("CPU ({})", cpu_kernels()->name); }
   std::int64_t weight_bytes() const override { return weights_.bytes(); }
-  std::int64_t available_bytes() const override { return available_memory(); }
+  std::int64_t available_bytes() const override {
+    return std::max<std::int64_t>(0, available_memory() - weights_.unpacked_bytes());
+  }
   std::int64_t page_bytes(NativeKvType kv) const override { return KvPages::page_bytes(weights_.geometry(), kv); }
   std::int64_t scratch_bytes(const BackendLimits& limits) const override {
     const Geometry& g = weights_.geometry();

@@ -4,13 +4,12 @@
 #include <ggml.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cstring>
+#include <memory>
 #include <optional>
-#include <thread>
+#include <utility>
 
 #include "dts/error.h"
-#include "engine/native/cpu/step_team.h"
 
 namespace dts::native {
 namespace {
@@ -46,108 +45,80 @@ std::vector<float> read_floats(const WeightSource& source, Part part, int layer)
   return out;
 }
 
-class Packer {
- public:
-  explicit Packer(const WeightSource& source) : source_(source) {}
-
-  // Makes room; the bytes come with pack().
-  void plan(Part part, int layer, StackedPanels& stack) {
-    const PartShape shape = shape_of(part, source_.geometry());
-    std::vector<StoredRows> stored = source_.stored(part, layer);
-    const bool in_file = !stored.empty();
-    if (!in_file) {
-      auto values = std::make_shared<std::vector<float>>(read_floats(source_, part, layer));
-      stored.push_back({.type = GGML_TYPE_F32,
-                        .rows = shape.rows,
-                        .columns = shape.columns,
-                        .data = reinterpret_cast<const std::uint8_t*>(values->data()),
-                        .owner = values});
-    }
-    stack.inputs = static_cast<int>(shape.columns);
-    stack.outputs = static_cast<int>(shape.rows);
-    for (const StoredRows& rows : stored) {
-      const std::optional<PanelType> type = panel_type(rows.type);
-      if (!type)
-        throw Error(fmt::format("there is no kernel for weights of type {}",
-                                ggml_type_name(static_cast<ggml_type>(rows.type))));
-      stack.matrices.push_back(make_panels(*type, static_cast<int>(rows.rows), static_cast<int>(rows.columns)));
-      pending_.push_back({&stack, stack.matrices.size() - 1, rows, in_file});
-    }
+// The part's matrices as they are stored, in memory; what is not is made, and packed at once.
+StackedPanels stack_panels(const WeightSource& source, Part part, int layer) {
+  const PartShape shape = shape_of(part, source.geometry());
+  StackedPanels stack;
+  stack.inputs = static_cast<int>(shape.columns);
+  stack.outputs = static_cast<int>(shape.rows);
+  for (StoredRows& rows : source.stored(part, layer)) {
+    const std::optional<PanelType> type = panel_type(rows.type);
+    if (!type)
+      throw Error(
+          fmt::format("there is no kernel for weights of type {}", ggml_type_name(static_cast<ggml_type>(rows.type))));
+    source.fetch(rows);
+    stack.matrices.emplace_back(*type, std::move(rows));
   }
-
-  void pack(int threads, const std::function<bool(float)>& progress) {
-    std::size_t panels = 0;
-    for (const Pending& one : pending_) panels += static_cast<std::size_t>(one.matrix().panels());
-    std::size_t done = 0;
-    StepTeam team(threads);
-    for (const Pending& one : pending_) {
-      PanelMatrix& matrix = one.matrix();
-      const std::size_t panel_rows = kPanelOutputs * row_bytes(matrix.type, matrix.inputs);
-      constexpr std::size_t kPanelsOfTask = 8;
-      const auto count = static_cast<std::size_t>(matrix.panels());
-      team.run([&](int /*worker*/) {
-        team.phase((count + kPanelsOfTask - 1) / kPanelsOfTask, [&](std::size_t task) {
-          for (std::size_t p = task * kPanelsOfTask; p < std::min(count, (task + 1) * kPanelsOfTask); ++p) {
-            pack_panel(matrix, static_cast<int>(p), one.rows.data + p * panel_rows);
-          }
-        });
-      });
-      // Otherwise a load would end with the model in memory twice.
-      if (one.in_file) source_.let_go(one.rows);
-      done += count;
-      if (progress && !progress(static_cast<float>(done) / static_cast<float>(panels)))
-        throw Error("loading was stopped");
-    }
+  if (stack.matrices.empty()) {
+    auto values = std::make_shared<std::vector<float>>(read_floats(source, part, layer));
+    const auto* data = reinterpret_cast<const std::uint8_t*>(values->data());
+    const LazyPanels& made = stack.matrices.emplace_back(
+        PanelType::kF32,
+        StoredRows{.type = GGML_TYPE_F32, .rows = shape.rows, .columns = shape.columns, .data = data, .owner = values});
+    made.pack(0, made.matrix().panels());
   }
-
- private:
-  struct Pending {
-    StackedPanels* stack;  // by index: the stack's matrices still move while it is planned
-    std::size_t index;
-    StoredRows rows;
-    bool in_file;
-    PanelMatrix& matrix() const { return stack->matrices[index]; }
-  };
-  const WeightSource& source_;
-  std::vector<Pending> pending_;
-};
+  return stack;
+}
 
 }  // namespace
 
 bool StackedPanels::wants_codes() const {
-  return std::any_of(matrices.begin(), matrices.end(), [](const PanelMatrix& m) { return is_quantised(m.type); });
+  return std::any_of(matrices.begin(), matrices.end(),
+                     [](const LazyPanels& m) { return is_quantised(m.matrix().type); });
 }
 
 bool StackedPanels::wants_bf16() const {
-  return std::any_of(matrices.begin(), matrices.end(), [](const PanelMatrix& m) { return m.type == PanelType::kBf16; });
+  return std::any_of(matrices.begin(), matrices.end(),
+                     [](const LazyPanels& m) { return m.matrix().type == PanelType::kBf16; });
 }
 
 int StackedPanels::panels() const {
   int sum = 0;
-  for (const PanelMatrix& matrix : matrices) sum += matrix.panels();
+  for (const LazyPanels& matrix : matrices) sum += matrix.matrix().panels();
   return sum;
 }
 
 std::int64_t StackedPanels::bytes() const {
   std::int64_t sum = 0;
-  for (const PanelMatrix& matrix : matrices) sum += static_cast<std::int64_t>(matrix.bytes.size());
+  for (const LazyPanels& matrix : matrices) sum += static_cast<std::int64_t>(matrix.matrix().bytes.size());
   return sum;
 }
 
-PanelWeights::PanelWeights(const WeightSource& source, int threads, const std::function<bool(float)>& progress)
+std::int64_t StackedPanels::unpacked_bytes() const {
+  std::int64_t sum = 0;
+  for (const LazyPanels& matrix : matrices) sum += matrix.unpacked_bytes();
+  return sum;
+}
+
+PanelWeights::PanelWeights(const WeightSource& source, const std::function<bool(float)>& progress)
     : geometry_(source.geometry()) {
   if (const std::string why = why_no_panels(source); !why.empty()) throw Error(why);
-  Packer packer(source);
   if (std::vector<StoredRows> stored = source.stored(Part::kEmbedding, 0); stored.size() == 1) {
     stored_embedding_ = std::move(stored.front());
   } else {
     embedding_ = read_floats(source, Part::kEmbedding, 0);
   }
   output_norm_ = read_floats(source, Part::kOutputNorm, 0);
-  packer.plan(geometry_.tied ? Part::kEmbedding : Part::kHead, 0, head_);
-  layers_.resize(static_cast<std::size_t>(geometry_.layers));
+  int taken = 0;
+  const int all = 4 * geometry_.layers + 1;
+  const auto take = [&](Part part, int layer) {
+    StackedPanels stack = stack_panels(source, part, layer);
+    ++taken;
+    if (progress && !progress(static_cast<float>(taken) / static_cast<float>(all))) throw Error("loading was stopped");
+    return stack;
+  };
   for (int i = 0; i < geometry_.layers; ++i) {
-    CpuLayer& layer = layers_[static_cast<std::size_t>(i)];
+    CpuLayer layer;
     layer.attention_norm = read_floats(source, Part::kAttentionNorm, i);
     layer.feed_forward_norm = read_floats(source, Part::kFeedForwardNorm, i);
     if (geometry_.qkv_bias) layer.qkv_bias = read_floats(source, Part::kQkvBias, i);
@@ -155,16 +126,44 @@ PanelWeights::PanelWeights(const WeightSource& source, int threads, const std::f
       layer.query_norm = read_floats(source, Part::kQueryNorm, i);
       layer.key_norm = read_floats(source, Part::kKeyNorm, i);
     }
-    packer.plan(Part::kQkv, i, layer.qkv);
-    packer.plan(Part::kAttentionOutput, i, layer.attention_output);
-    packer.plan(Part::kGateUp, i, layer.gate_up);
-    packer.plan(Part::kDown, i, layer.down);
+    layer.qkv = take(Part::kQkv, i);
+    layer.attention_output = take(Part::kAttentionOutput, i);
+    layer.gate_up = take(Part::kGateUp, i);
+    layer.down = take(Part::kDown, i);
+    layers_.push_back(std::move(layer));
   }
-  packer.pack(threads, progress);
-  bytes_ = head_.bytes() + static_cast<std::int64_t>(embedding_.size() * sizeof(float));
+  head_ = take(geometry_.tied ? Part::kEmbedding : Part::kHead, 0);
+}
+
+std::vector<const StackedPanels*> PanelWeights::stacks() const {
+  std::vector<const StackedPanels*> all;
   for (const CpuLayer& layer : layers_) {
-    bytes_ += layer.qkv.bytes() + layer.attention_output.bytes() + layer.gate_up.bytes() + layer.down.bytes();
+    for (const StackedPanels* stack : {&layer.qkv, &layer.attention_output, &layer.gate_up, &layer.down}) {
+      all.push_back(stack);
+    }
   }
+  all.push_back(&head_);
+  return all;
+}
+
+std::int64_t PanelWeights::bytes() const {
+  auto sum = static_cast<std::int64_t>(embedding_.size() * sizeof(float));
+  for (const StackedPanels* stack : stacks()) sum += stack->bytes();
+  return sum;
+}
+
+std::int64_t PanelWeights::unpacked_bytes() const {
+  std::int64_t sum = 0;
+  for (const StackedPanels* stack : stacks()) sum += stack->unpacked_bytes();
+  return sum;
+}
+
+std::size_t PanelWeights::largest_panel() const {
+  std::size_t most = 0;
+  for (const StackedPanels* stack : stacks()) {
+    for (const LazyPanels& matrix : stack->matrices) most = std::max(most, matrix.matrix().stride());
+  }
+  return most;
 }
 
 void PanelWeights::embed(int token, float* out) const {

@@ -5,21 +5,22 @@
 #include <string>
 #include <vector>
 
-#include "engine/native/cpu/panels.h"
+#include "engine/native/cpu/lazy_panels.h"
 #include "engine/native/weight_source.h"
 
 namespace dts::native {
 
 // Matrices that a file keeps apart and that have the same inputs: their outputs follow one another.
 struct StackedPanels {
-  std::vector<PanelMatrix> matrices;
+  std::vector<LazyPanels> matrices;
   int inputs = 0;
   int outputs = 0;
 
   int panels() const;
-  bool wants_codes() const;  // any is quantised
-  bool wants_bf16() const;   // any is bf16
-  std::int64_t bytes() const;
+  bool wants_codes() const;    // any is quantised
+  bool wants_bf16() const;     // any is bf16
+  std::int64_t bytes() const;  // when all is packed
+  std::int64_t unpacked_bytes() const;
 };
 
 struct CpuLayer {
@@ -36,9 +37,9 @@ struct CpuLayer {
 
 class PanelWeights {
  public:
-  // Packs on `threads` threads. `progress` is told how far it is, from 0 to 1, and stops it by returning false: then
-  // dts::Error is thrown.
-  PanelWeights(const WeightSource& source, int threads, const std::function<bool(float)>& progress);
+  // Brings stored weights into memory; packs nothing of them. `progress` is told how far it is, from 0 to 1, and stops
+  // it by returning false: then dts::Error is thrown.
+  PanelWeights(const WeightSource& source, const std::function<bool(float)>& progress);
 
   const Geometry& geometry() const { return geometry_; }
   const std::vector<float>& output_norm() const { return output_norm_; }
@@ -46,16 +47,19 @@ class PanelWeights {
   const CpuLayer& layer(int index) const { return layers_[static_cast<std::size_t>(index)]; }
   // The embedding of a token. [width]
   void embed(int token, float* out) const;
-  std::int64_t bytes() const { return bytes_; }
+  std::int64_t bytes() const;           // of memory when all is packed
+  std::int64_t unpacked_bytes() const;  // of it that is still to be filled
+  std::size_t largest_panel() const;    // bytes
 
  private:
+  std::vector<const StackedPanels*> stacks() const;  // in the order in which a step reads them
+
   Geometry geometry_;
   StoredRows stored_embedding_;   // read where it lies; without data: see below
   std::vector<float> embedding_;  // [n_vocab, width]
   std::vector<float> output_norm_;
   StackedPanels head_;
   std::vector<CpuLayer> layers_;
-  std::int64_t bytes_ = 0;
 };
 
 // Why the kernels cannot read these weights, in words: "they have none for q2_K". Empty: they can.
