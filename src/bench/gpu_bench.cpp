@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "bench/bare_loop.h"
+#include "bench/samples.h"
 #include "dts/error.h"
 #include "dts/native.h"
 #include "dts/rng.h"
@@ -18,8 +19,6 @@
 
 namespace dts::bench {
 namespace {
-
-using Clock = std::chrono::steady_clock;
 
 native::Geometry geometry_of(const std::string& preset) {
   const RandomModelOptions o = random_model_preset(preset, 0);
@@ -115,12 +114,6 @@ int pages_held(const GpuBenchOptions& options, const GpuBenchOptions::Case& shap
     for (const BranchId branch : branches) table.append(branch, private_tokens, slots, copies);
   }
   return pool.used();
-}
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 constexpr int kWarmUp = 4;

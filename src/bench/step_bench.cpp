@@ -9,6 +9,7 @@
 
 #include "base/machine.h"
 #include "bench/bare_loop.h"
+#include "bench/samples.h"
 #include "dts/distribution.h"
 #include "dts/error.h"
 #include "dts/rng.h"
@@ -19,11 +20,7 @@
 namespace dts::bench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
 constexpr int kRounds = 3;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
 // What a step is measured by.
 enum class StepClock { kWall, kCpu };
@@ -34,24 +31,6 @@ double now(StepClock clock) {
   timespec time = {};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
-}
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
-
-// `width` trajectories that never end: every step has the same batch, as the bare loop's.
-std::shared_ptr<Search> endless_search(int width, int private_tokens, int max_tokens, int n_vocab) {
-  std::vector<Token> prompt;
-  for (int i = 0; i <= private_tokens; ++i) prompt.push_back((1000 + i * 31) % n_vocab);
-  SearchOptions options;
-  options.method.name = "endless";
-  options.method.width = width;
-  options.max_tokens = max_tokens;
-  const SearchText text{[](Token) { return false; }, [](std::span<const Token>) { return std::string(); }};
-  return std::make_shared<Search>(std::move(prompt), options, text, n_vocab);
 }
 
 // What was measured at one number of branches and one length, step by step. Seconds.
@@ -178,7 +157,8 @@ StepBenchResult run_step_bench(const LlamaModel& model, const StepBenchOptions& 
   result.threads = engine_options.threads;
   const bool on_gpu = impl_of(model).on_gpu;
   const StepClock clock = engine_options.threads == 1 && !on_gpu ? StepClock::kCpu : StepClock::kWall;
-  const int warm_up = on_gpu ? 4 : 2;  // a GPU records its graphs in the first steps
+  // A GPU records its graphs in the first steps; the native engine packs its weights in the very first.
+  int warm_up = options.ours != nullptr ? 10 : on_gpu ? 4 : 2;
   const int longest = *std::max_element(options.private_tokens.begin(), options.private_tokens.end());
   for (const int branches : options.branches) {
     engine_options.max_branches = branches;
@@ -202,6 +182,7 @@ StepBenchResult run_step_bench(const LlamaModel& model, const StepBenchOptions& 
       const int steps = options.steps / kRounds + (round < options.steps % kRounds ? 1 : 0);
       for (std::size_t i = 0; steps > 0 && i < samples.size(); ++i) {
         measure(*engine, bare, branches, options.private_tokens[i], warm_up, steps, clock, samples[i]);
+        if (options.ours != nullptr) warm_up = 2;
         if (on_measured) on_measured();
       }
     }

@@ -7,6 +7,7 @@
 
 #include "base/machine.h"
 #include "bench/gpu_bench.h"
+#include "bench/load_bench.h"
 #include "bench/step_bench.h"
 #include "cli/arguments.h"
 #include "cli/builtin_model.h"
@@ -30,6 +31,7 @@ struct BenchFlags {
   int layers = 4;
   std::string weights = "q8_0";
   bench::StepBenchOptions bench;
+  bool load = false;
   bool gpu = false;
   bench::GpuBenchOptions gpu_bench;
   bool no_peers = false;
@@ -61,15 +63,16 @@ struct BenchModels {
   std::unique_ptr<NativeModel> ours;
 };
 
+ModelFile random_or_given_file(const BenchFlags& flags) {
+  if (!flags.model.path.empty()) return {flags.model.path};
+  RandomModelOptions random = random_model_preset(flags.geometry, flags.layers);
+  random.weight_type = flags.weights;
+  return write_random_model_file(random);
+}
+
 // A model of random weights exists as a file only until it is loaded.
 BenchModels load_random_or_given(const BenchFlags& flags) {
-  ModelFile file{flags.model.path};
-  if (file.path.empty()) {
-    RandomModelOptions random = random_model_preset(flags.geometry, flags.layers);
-    random.weight_type = flags.weights;
-    file = write_random_model_file(random);
-  }
-  const ModelFileGuard guard(std::move(file));
+  const ModelFileGuard guard(random_or_given_file(flags));
   stop_if_interrupted();
   LlamaModelOptions options;
   options.path = guard.get().path;
@@ -263,6 +266,36 @@ bench::StepBenchResult measure(const BenchFlags& flags, const BenchModels& model
       stop_if_interrupted);
 }
 
+nlohmann::json to_json(const bench::LoadTimes& times) {
+  return {{"model_s", times.model}, {"first_token_s", times.first_token}, {"last_token_s", times.last_token}};
+}
+
+// From a file's name to tokens.
+int bench_load(const BenchFlags& flags) {
+  const ModelFileGuard guard(random_or_given_file(flags));
+  stop_if_interrupted();
+  if (const std::string why = why_not_native_cpu(guard.get().path); !why.empty()) throw Error("--load: " + why);
+  const bench::LoadBenchOptions options{
+      .path = guard.get().path, .threads = flags.model.threads, .rounds = flags.remote.rounds};
+  const bench::LoadBenchResult result = bench::run_load_bench(options, stop_if_interrupted);
+  if (flags.json) {
+    const nlohmann::json out = {{"rounds", options.rounds},
+                                {"tokens", options.tokens},
+                                {"llama", to_json(result.llama)},
+                                {"native_cpu", to_json(result.ours)}};
+    return write_stdout(out.dump(2) + "\n"), kExitAnswered;
+  }
+  const auto line = [](const char* name, const bench::LoadTimes& t) {
+    return fmt::format("{:<12}{:>8.2f} {:>12.2f} {:>11.2f}\n", name, t.model, t.first_token, t.last_token);
+  };
+  const bench::LoadTimes& a = result.llama;
+  const bench::LoadTimes& b = result.ours;
+  return write_stdout(fmt::format("seconds     loaded  first token   {} tokens\n", options.tokens) +
+                      line("llama.cpp", a) + line("native-cpu", b) +
+                      line("more", {b.model - a.model, b.first_token - a.first_token, b.last_token - a.last_token})),
+         kExitAnswered;
+}
+
 // The types that people have files of: what a step costs beside bare llama.cpp depends on them more than on anything.
 int bench_all_weights(const BenchFlags& flags) {
   nlohmann::json out;
@@ -285,6 +318,7 @@ int bench(BenchFlags& flags) {
   flags.model.hub_repo.clear();
   if (flags.gpu) return bench_gpu(flags);
   if (flags.remote.chosen) return bench_remote(flags.model, flags.remote, flags.json, stop_if_interrupted);
+  if (flags.load) return bench_load(flags);
   if (flags.truncation.chosen) return bench_truncation(flags.model, flags.truncation, flags.json, stop_if_interrupted);
   if (flags.model.context_size != 0) {
     throw usage_error("--ctx-size has no place here: the context is made for --private and --steps");
@@ -359,9 +393,12 @@ void add_bench_command(CLI::App& app, int& exit_code) {
             [flags](const std::string& text) {
               flags->remote.questions = static_cast<int>(parse_integer("--questions", text, 1, 30));
             });
-  add_value(*command, "--rounds", "N", "with --remote: times each is asked (3)", [flags](const std::string& text) {
-    flags->remote.rounds = static_cast<int>(parse_integer("--rounds", text, 1, 10000));
-  });
+  command->add_flag("--load", flags->load,
+                    "from a file's name to its first tokens, the native engine on the CPU beside llama.cpp");
+  add_value(*command, "--rounds", "N", "with --remote: times each is asked; with --load: loads of each (3)",
+            [flags](const std::string& text) {
+              flags->remote.rounds = static_cast<int>(parse_integer("--rounds", text, 1, 10000));
+            });
   add_value(*command, "--tree-branches", "N", "with --remote: branches of a tree (8)",
             [flags](const std::string& text) {
               flags->remote.branches = static_cast<int>(parse_integer("--tree-branches", text, 2, kMostBranches));

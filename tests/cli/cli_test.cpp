@@ -366,6 +366,22 @@ TEST_F(Cli, BenchSaysWhatTruncationDecides) {
   expect_refused(run_cli({"bench", "--truncation", "--seen", "0"}), 2, {"--seen"});
 }
 
+TEST_F(Cli, BenchSaysHowLongALoadTakes) {
+  if (!why_not_native_cpu(model()).empty()) GTEST_SKIP() << why_not_native_cpu(model());
+  const CliResult result = run_cli({"bench", "--load", "-m", model(), "--rounds", "2", "--json"});
+  ASSERT_EQ(result.exit_code, 0) << result.err;
+  const json document = json::parse(result.out);
+  EXPECT_EQ(document.at("rounds"), 2);
+  for (const char* engine : {"llama", "native_cpu"}) {
+    const json times = document.at(engine);
+    EXPECT_GT(times.at("model_s"), 0.0);
+    EXPECT_GT(times.at("first_token_s"), times.at("model_s")) << engine;
+    EXPECT_GT(times.at("last_token_s"), times.at("first_token_s")) << engine;
+  }
+  expect_refused(run_cli({"bench", "--load", "-m", "/nowhere.gguf"}), 1, {"/nowhere.gguf"});
+  expect_refused(run_cli({"bench", "--load", "--rounds", "0"}), 2, {"--rounds"});
+}
+
 // Refusals: one line each, and a code that tells usage from failure.
 
 TEST_F(Cli, RefusesFilesThatAreNoModel) {
