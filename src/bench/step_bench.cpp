@@ -158,12 +158,12 @@ StepBenchResult run_step_bench(const LlamaModel& model, const StepBenchOptions& 
   const bool on_gpu = impl_of(model).on_gpu;
   const StepClock clock = engine_options.threads == 1 && !on_gpu ? StepClock::kCpu : StepClock::kWall;
   // A GPU records its graphs in the first steps; the native engine packs its weights in the very first.
-  int warm_up = options.ours != nullptr ? 10 : on_gpu ? 4 : 2;
+  int warm_up = options.ours != nullptr ? 18 : on_gpu ? 4 : 2;
   const int longest = *std::max_element(options.private_tokens.begin(), options.private_tokens.end());
   for (const int branches : options.branches) {
     engine_options.max_branches = branches;
-    engine_options.context_length = longest + options.steps + 16;
-    const MemoryPlan plan = plan_memory(model, engine_options);  // what "auto" came to
+    engine_options.context_length = longest + options.steps + 32;  // with what is decoded before that
+    const MemoryPlan plan = plan_memory(model, engine_options);    // what "auto" came to
     const auto engine =
         options.ours != nullptr
             ? options.ours->make_engine({.max_branches = branches, .context_length = engine_options.context_length})

@@ -1,6 +1,8 @@
 // Whole searches on the native engine: the same seeds alone and among others must grow the same trees.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <future>
 #include <memory>
 #include <string>
@@ -8,10 +10,15 @@
 
 #include "dts/scheduler.h"
 #include "dts/search.h"
+#include "engine/native/cpu/cpu_backend.h"
+#include "engine/native/gguf_weights.h"
+#include "engine/native/native_engine.h"
 #include "native/native_models.h"
 
 namespace dts {
 namespace {
+
+using namespace std::chrono_literals;
 
 std::shared_ptr<Search> make_search(const Model& model, const std::string& method, std::uint64_t seed) {
   SearchOptions options;
@@ -71,30 +78,45 @@ TEST(NativeSearch, TreesDoNotDependOnWhatElseRuns) {
   }
 }
 
-// The first steps pack the weights, and two engines do so at once: neither their trees nor a later one's know of it.
+// The first steps pack the weights: some for good, the rest for the moment. Two engines do so at once. Neither their
+// trees nor a later one's know of it.
 TEST(NativeSearch, TreesDoNotDependOnWhatIsPacked) {
   if (!why_no_native_cpu().empty()) GTEST_SKIP() << why_no_native_cpu();
   for (const char* type : {"bf16", "q8_0", "f32"}) {
     RandomModelOptions options = family_options("qwen3");
     options.weight_type = type;
-    const NativeModel model({.path = write_model("native_lazy", options), .device = NativeDevice::kCpu, .threads = 2});
-    const EngineRequest request{.max_branches = 12, .context_length = 300};
-    const auto run = [&](Engine& engine) {
+    const std::string path = write_model("native_lazy", options);
+    const NativeModel model({.path = path, .device = NativeDevice::kCpu});  // for its vocabulary
+    const auto tree_on = [&](Engine& engine) {
       Scheduler scheduler(engine);
       const auto search = make_search(model, "dts-stable", 3);
       scheduler.submit({.search = search, .max_seconds = 0, .on_prefill = nullptr, .on_done = nullptr});
       scheduler.run();
       return search;
     };
-    const auto one = model.make_engine(request);
-    const auto other = model.make_engine(request);
-    auto beside = std::async(std::launch::async, [&] { return run(*other); });
-    const auto first = run(*one);
-    const auto second = beside.get();
-    const auto later = run(*one);
-    ASSERT_GT(later->outcome().account.branch_events, 0) << type;
-    expect_same_tree(*later, *first, type);
-    expect_same_tree(*later, *second, type);
+    std::string why;
+    const auto weights = native::open_gguf_weights(path, why);
+    ASSERT_NE(weights, nullptr) << why;
+    std::shared_ptr<Search> expected;
+    // Nothing for good; one task a step and thread; all in the first.
+    for (const std::chrono::nanoseconds packing : {0ns, 1ns, std::chrono::nanoseconds(native::kPackingTime)}) {
+      const auto device = native::make_cpu_device(*weights, 2, nullptr, packing);
+      const auto make = [&] {
+        return native::make_native_engine(*device, weights->geometry(),
+                                          {.name = "", .kind = "", .max_branches = 12, .context = 300, .pages = 64});
+      };
+      const auto one = make();
+      const auto other = make();
+      auto beside = std::async(std::launch::async, [&] { return tree_on(*other); });
+      const auto first = tree_on(*one);
+      const auto second = beside.get();
+      const auto later = tree_on(*one);
+      if (!expected) expected = later;
+      ASSERT_GT(later->outcome().account.branch_events, 0) << type;
+      for (const auto& tree : {first, second, later}) {
+        expect_same_tree(*expected, *tree, fmt::format("{}, packing {} ns a step", type, packing.count()));
+      }
+    }
   }
 }
 

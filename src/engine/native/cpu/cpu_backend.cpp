@@ -28,9 +28,6 @@ using Clock = std::chrono::steady_clock;
 
 constexpr int kTileRows = 16;      // rows of an attention item
 constexpr int kMostQueries = 512;  // of a kv head, in as many of those rows as that makes
-// A step packs this share of the weights at most. The fewer steps do it all, the less is packed in vain, and the longer
-// the first answer takes.
-constexpr int kPackingSteps = 8;
 
 // The first exception that any thread met.
 class FirstFailure {
@@ -55,8 +52,9 @@ class FirstFailure {
 
 class CpuBackend final : public Backend {
  public:
-  CpuBackend(const PanelWeights& weights, const BackendLimits& limits, int threads)
+  CpuBackend(const PanelWeights& weights, const BackendLimits& limits, int threads, std::chrono::nanoseconds packing)
       : weights_(weights),
+        packing_(packing),
         g_(weights.geometry()),
         kernels_(*cpu_kernels()),
         frequencies_(g_.rope.frequencies(limits.context)),
@@ -85,7 +83,7 @@ class CpuBackend final : public Backend {
     }
     if (!all_packed_) {
       all_packed_ = weights_.unpacked_bytes() == 0;
-      may_pack_ = (weights_.bytes() + kPackingSteps - 1) / kPackingSteps;
+      packing_left_ = team_.threads() * packing_.count();
       if (all_packed_) scratch_.clear();
     }
     Clock::time_point model_end;
@@ -260,8 +258,10 @@ class CpuBackend final : public Backend {
 
   // As far as this step may.
   void pack(const LazyPanels& panels, int first, int count) {
-    const std::int64_t bytes = std::int64_t{count} * static_cast<std::int64_t>(panels.matrix().stride());
-    if (may_pack_.fetch_sub(bytes, std::memory_order_relaxed) > 0) panels.pack(first, count);
+    if (packing_left_.load(std::memory_order_relaxed) <= 0) return;
+    const Clock::time_point start = Clock::now();
+    panels.pack(first, count);
+    packing_left_.fetch_sub(std::chrono::nanoseconds(Clock::now() - start).count(), std::memory_order_relaxed);
   }
 
   // Queries turned and scaled; keys and values into their slots.
@@ -383,6 +383,7 @@ class CpuBackend final : public Backend {
   }
 
   const PanelWeights& weights_;
+  std::chrono::nanoseconds packing_;  // a thread and a step
   const Geometry& g_;
   const CpuKernels& kernels_;
   std::vector<float> frequencies_;
@@ -395,7 +396,7 @@ class CpuBackend final : public Backend {
   const Interruption* interruption_ = nullptr;
   std::atomic<bool> interrupted_ = false;
   FirstFailure failure_;
-  std::atomic<std::int64_t> may_pack_ = 0;  // bytes
+  std::atomic<std::int64_t> packing_left_ = 0;  // nanoseconds of all threads together
 
   bool all_packed_ = false;
   std::vector<PanelMatrix> scratch_;  // [threads] one panel; none once all are packed
@@ -418,8 +419,11 @@ class CpuBackend final : public Backend {
 
 class CpuDevice final : public Device {
  public:
-  CpuDevice(const WeightSource& source, int threads, const std::function<bool(float)>& progress)
-      : weights_(source, progress), threads_(threads > 0 ? threads : worthwhile_threads(source.geometry())) {}
+  CpuDevice(const WeightSource& source, int threads, const std::function<bool(float)>& progress,
+            std::chrono::nanoseconds packing)
+      : weights_(source, progress),
+        packing_(packing),
+        threads_(threads > 0 ? threads : worthwhile_threads(source.geometry())) {}
 
   // Without the number of threads, on which nothing depends: an evaluation may go on with another.
   std::string name() const override { return fmt::format("CPU ({})", cpu_kernels()->name); }
@@ -438,11 +442,12 @@ class CpuDevice final : public Device {
            4 * parts * (g.q_width() + 2 * g.heads);
   }
   std::unique_ptr<Backend> make_backend(const BackendLimits& limits) const override {
-    return std::make_unique<CpuBackend>(weights_, limits, threads_);
+    return std::make_unique<CpuBackend>(weights_, limits, threads_, packing_);
   }
 
  private:
   PanelWeights weights_;
+  std::chrono::nanoseconds packing_;
   int threads_;
 };
 
@@ -468,10 +473,10 @@ int worthwhile_threads(const Geometry& geometry) {
 }
 
 std::unique_ptr<Device> make_cpu_device(const WeightSource& source, int threads,
-                                        const std::function<bool(float)>& progress) {
+                                        const std::function<bool(float)>& progress, std::chrono::nanoseconds packing) {
   if (const std::string why = why_no_cpu_kernels(); !why.empty()) throw Error(why);
   if (const std::string why = why_not_on_cpu(source, NativeKvType::kF16); !why.empty()) throw Error(why);
-  return std::make_unique<CpuDevice>(source, threads, progress);
+  return std::make_unique<CpuDevice>(source, threads, progress, packing);
 }
 
 }  // namespace dts::native

@@ -2,6 +2,7 @@
 // wanted. A row's results are the same to the last bit however many rows and threads there are.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <string>
@@ -19,8 +20,14 @@ std::string why_not_on_cpu(const WeightSource& source, NativeKvType kv);
 // Threads that a model of that geometry is worth, at most one a core.
 int worthwhile_threads(const Geometry& geometry);
 
-// `threads` of each engine; 0: as many as are worthwhile. `progress`: see PanelWeights.
+// A step packs weights for good as long as this (see LazyPanels). Where memory is cheap a model is packed in a step or
+// two; where it is not the first token does not wait for all of it.
+inline constexpr std::chrono::milliseconds kPackingTime(400);
+
+// `threads` of each engine; 0: as many as are worthwhile. `progress`: see PanelWeights. `packing`: instead of
+// kPackingTime; with 0 nothing ever is.
 std::unique_ptr<Device> make_cpu_device(const WeightSource& source, int threads,
-                                        const std::function<bool(float)>& progress);
+                                        const std::function<bool(float)>& progress,
+                                        std::chrono::nanoseconds packing = kPackingTime);
 
 }  // namespace dts::native

@@ -11,6 +11,7 @@ namespace dts::native {
 namespace {
 
 constexpr int kLanes = kPanelOutputs;
+constexpr int kLanesAtOnce = 4;
 constexpr int kGroup = 4;            // inputs that one product of bytes takes
 constexpr std::size_t kVector = 64;  // bytes: a group of every lane
 constexpr int kGroups = kBlockInputs / kGroup;
@@ -47,44 +48,85 @@ ScaleMin scale_min(const std::uint8_t* packed, int b) {
           static_cast<std::uint8_t>((packed[b + 4] >> 4U) | ((packed[b] >> 6U) << 4U))};
 }
 
-// Codes of one lane of one block, as the file has them: unsigned.
-using BlockCodes = std::uint8_t[kBlockInputs];
+// Sixteen bytes of a row, as the compiler's vectors: every CPU has an instruction that puts elements of two of them in
+// turns, and packing is made of that.
+using Halves [[gnu::vector_size(16)]] = std::uint16_t;
+using Words [[gnu::vector_size(16)]] = std::uint32_t;
+using Doubles [[gnu::vector_size(16)]] = std::uint64_t;
 
-// Four inputs at a time: the lane's share of a group.
-std::uint32_t group_of(const BlockCodes& block, int group) {
-  std::uint32_t four = 0;
-  std::memcpy(&four, block + std::ptrdiff_t{group} * kGroup, sizeof four);
-  return four;
+template <typename Vector>
+Vector load(const std::uint8_t* from) {
+  Vector v;
+  std::memcpy(&v, from, sizeof v);
+  return v;
 }
 
-void put_group(std::uint8_t* vector, int lane, std::uint32_t four) {
-  std::memcpy(vector + std::ptrdiff_t{lane} * kGroup, &four, sizeof four);
+template <typename Vector>
+void store(std::uint8_t* to, Vector v) {
+  std::memcpy(to, &v, sizeof v);
 }
 
-void put_bytes(std::uint8_t* codes, int lane, const BlockCodes& block) {
-  for (int g = 0; g < kGroups; ++g) put_group(codes + static_cast<std::size_t>(g) * kVector, lane, group_of(block, g));
+// The lower and the upper halves of both, element by element in turns.
+Halves lower(Halves a, Halves b) { return __builtin_shufflevector(a, b, 0, 8, 1, 9, 2, 10, 3, 11); }
+Halves upper(Halves a, Halves b) { return __builtin_shufflevector(a, b, 4, 12, 5, 13, 6, 14, 7, 15); }
+Words lower(Words a, Words b) { return __builtin_shufflevector(a, b, 0, 4, 1, 5); }
+Words upper(Words a, Words b) { return __builtin_shufflevector(a, b, 2, 6, 3, 7); }
+Doubles lower(Doubles a, Doubles b) { return __builtin_shufflevector(a, b, 0, 2); }
+Doubles upper(Doubles a, Doubles b) { return __builtin_shufflevector(a, b, 1, 3); }
+
+// Four words of each of four lanes become four lanes of each of four words.
+struct FourWords {
+  Words words[4];
+};
+FourWords turn(Words a, Words b, Words c, Words d) {
+  const auto ab_low = std::bit_cast<Doubles>(lower(a, b));
+  const auto cd_low = std::bit_cast<Doubles>(lower(c, d));
+  const auto ab_high = std::bit_cast<Doubles>(upper(a, b));
+  const auto cd_high = std::bit_cast<Doubles>(upper(c, d));
+  return {std::bit_cast<Words>(lower(ab_low, cd_low)), std::bit_cast<Words>(upper(ab_low, cd_low)),
+          std::bit_cast<Words>(lower(ab_high, cd_high)), std::bit_cast<Words>(upper(ab_high, cd_high))};
 }
 
-void put_low_halves(std::uint8_t* codes, int lane, const BlockCodes& block) {
-  for (int g = 0; g < kGroups; g += 2) {
-    const std::uint32_t low = group_of(block, g) & 0x0F0F0F0FU;
-    const std::uint32_t high = group_of(block, g + 1) & 0x0F0F0F0FU;
-    put_group(codes + static_cast<std::size_t>(g / 2) * kVector, lane, low | (high << 4U));
+// Codes of a block of one lane, as the file has them: unsigned, a byte each.
+struct LaneCodes {
+  Words first = {};  // sixteen
+  Words last = {};
+};
+constexpr std::uint32_t kLowHalves = 0x0F0F0F0FU;
+
+// The groups of a block, each of four lanes.
+struct Groups {
+  Words groups[kGroups];
+  explicit Groups(const LaneCodes (&lanes)[kLanesAtOnce]) {
+    const FourWords first = turn(lanes[0].first, lanes[1].first, lanes[2].first, lanes[3].first);
+    const FourWords last = turn(lanes[0].last, lanes[1].last, lanes[2].last, lanes[3].last);
+    std::copy_n(first.words, 4, groups);
+    std::copy_n(last.words, 4, groups + 4);
   }
-}
 
-// kBits further bits above the lowest four.
-template <int kBits>
-void put_high(std::uint8_t* codes, int lane, const BlockCodes& block) {
-  constexpr int kGroupsAVector = 8 / kBits;
-  for (int first = 0; first < kGroups; first += kGroupsAVector) {
-    std::uint32_t all = 0;
-    for (int g = 0; g < kGroupsAVector; ++g) {
-      all |= ((group_of(block, first + g) >> 4U) & 0x0F0F0F0FU) << static_cast<unsigned>(g * kBits);
+  // To the place of these lanes in the panel: whole codes, ...
+  void put(std::uint8_t* to) const {
+    for (std::size_t g = 0; g < kGroups; ++g) store(to + g * kVector, groups[g]);
+  }
+  // ... their lowest four bits, ...
+  void put_low_halves(std::uint8_t* to) const {
+    for (std::size_t g = 0; g < kGroups; g += 2) {
+      store(to + g / 2 * kVector, (groups[g] & kLowHalves) | ((groups[g + 1] & kLowHalves) << 4U));
     }
-    put_group(codes + static_cast<std::size_t>(first / kGroupsAVector) * kVector, lane, all);
   }
-}
+  // ... and kBits further bits above those.
+  template <unsigned kBits>
+  void put_high(std::uint8_t* to) const {
+    constexpr std::size_t kGroupsAVector = 8 / kBits;
+    for (std::size_t first = 0; first < kGroups; first += kGroupsAVector) {
+      Words all = {};
+      for (unsigned g = 0; g < kGroupsAVector; ++g) {
+        all |= ((groups[first + g] >> 4U) & kLowHalves) << (g * kBits);
+      }
+      store(to + first / kGroupsAVector * kVector, all);
+    }
+  }
+};
 
 unsigned low_half(const std::uint8_t* codes, int lane, int input) {
   const int group = input / kGroup;
@@ -101,64 +143,94 @@ unsigned high_bits(const std::uint8_t* codes, int lane, int input, int bits) {
   return (byte >> static_cast<unsigned>(group % groups_a_vector * bits)) & ((1U << static_cast<unsigned>(bits)) - 1U);
 }
 
-// All lanes of a few inputs at a time: what is written stays near.
-template <typename Bits>
-void pack_floats(int inputs, int lanes, const std::uint8_t* rows, std::uint8_t* panel) {
-  constexpr int kInputsAtOnce = 32;
-  const std::size_t stride = static_cast<std::size_t>(inputs) * sizeof(Bits);
-  for (int first = 0; first < inputs; first += kInputsAtOnce) {
-    const int end = std::min(inputs, first + kInputsAtOnce);
-    for (int lane = 0; lane < lanes; ++lane) {
-      const std::uint8_t* row = rows + static_cast<std::size_t>(lane) * stride;
-      for (int i = first; i < end; ++i) {
-        const std::size_t to = static_cast<std::size_t>(i) * kLanes + static_cast<std::size_t>(lane);
-        std::memcpy(panel + to * sizeof(Bits), row + static_cast<std::size_t>(i) * sizeof(Bits), sizeof(Bits));
+// Eight numbers of 16 bits of each of eight lanes, likewise; half a kVector apart.
+void turn_halves(const std::uint8_t* rows, std::size_t stride, std::uint8_t* to) {
+  Halves lanes[8];
+  for (std::size_t lane = 0; lane < 8; ++lane) lanes[lane] = load<Halves>(rows + lane * stride);
+  const auto store_four = [](std::uint8_t* at, const Words(&pairs)[4]) {  // [lanes / 2], each of four numbers
+    for (const bool high : {false, true}) {
+      const auto turn = [&](Words a, Words b) { return std::bit_cast<Doubles>(high ? upper(a, b) : lower(a, b)); };
+      const Doubles first = turn(pairs[0], pairs[1]);
+      const Doubles last = turn(pairs[2], pairs[3]);
+      store(at, lower(first, last));
+      store(at + kVector / 2, upper(first, last));
+      at += kVector;
+    }
+  };
+  Words low[4];
+  Words high[4];
+  for (std::size_t p = 0; p < 4; ++p) {
+    low[p] = std::bit_cast<Words>(lower(lanes[2 * p], lanes[2 * p + 1]));
+    high[p] = std::bit_cast<Words>(upper(lanes[2 * p], lanes[2 * p + 1]));
+  }
+  store_four(to, low);
+  store_four(to + 2 * kVector, high);
+}
+
+// Rows of `row` bytes, in elements of kBytes, to lanes side by side. What is not whole vectors of a full panel goes one
+// by one; an element that the row has only a part of is filled with zeros.
+template <std::size_t kBytes>
+void pack_elements(std::size_t row, int lanes, const std::uint8_t* rows, std::uint8_t* panel) {
+  constexpr std::size_t kAtOnce = 16;  // bytes of a row
+  constexpr std::size_t kElement = kBytes * kLanes;
+  std::size_t done = 0;
+  for (; lanes == kLanes && done + kAtOnce <= row; done += kAtOnce) {
+    std::uint8_t* to = panel + done / kBytes * kElement;
+    if constexpr (kBytes == 4) {
+      for (std::size_t lane = 0; lane < kLanes; lane += 4) {
+        const auto words = [&](std::size_t k) { return load<Words>(rows + (lane + k) * row + done); };
+        const FourWords turned = turn(words(0), words(1), words(2), words(3));
+        for (std::size_t i = 0; i < 4; ++i) store(to + i * kVector + lane * kBytes, turned.words[i]);
+      }
+    } else {
+      static_assert(kBytes == 2);
+      for (std::size_t lane = 0; lane < kLanes; lane += 8) {
+        turn_halves(rows + lane * row + done, row, to + lane * kBytes);
       }
     }
   }
-}
-
-void pack_bf16(int inputs, int lanes, const std::uint8_t* rows, std::uint8_t* panel) {
-  constexpr int kInputsAtOnce = 64;
-  const std::size_t stride = static_cast<std::size_t>(inputs) * 2;
-  for (int first = 0; first < inputs; first += kInputsAtOnce) {
-    const int end = std::min(inputs, first + kInputsAtOnce);
-    for (int lane = 0; lane < lanes; ++lane) {
-      const std::uint8_t* row = rows + static_cast<std::size_t>(lane) * stride;
-      std::uint8_t* to = panel + static_cast<std::size_t>(first / 2) * kVector + static_cast<std::size_t>(lane) * 4;
-      for (int i = first; i < end; i += 2, to += kVector) {
-        std::uint32_t pair = 0;
-        std::memcpy(&pair, row + static_cast<std::size_t>(i) * 2, i + 1 < inputs ? 4 : 2);
-        std::memcpy(to, &pair, sizeof pair);
-      }
+  for (std::size_t lane = 0; lane < static_cast<std::size_t>(lanes); ++lane) {
+    for (std::size_t at = done; at < row; at += kBytes) {
+      std::uint8_t* to = panel + at / kBytes * kElement + lane * kBytes;
+      std::memset(to, 0, kBytes);
+      std::memcpy(to, rows + lane * row + at, std::min(kBytes, row - at));
     }
   }
 }
 
-// A scale of 16 bits, then the codes: signed ...
-void pack_q8_0(int inputs, int lane, const std::uint8_t* row, std::uint8_t* panel) {
-  const std::size_t from = row_bytes(PanelType::kQ8_0, kBlockInputs);
-  const std::size_t to = panel_bytes(PanelType::kQ8_0, kBlockInputs);
-  for (int b = 0; b < inputs / kBlockInputs; ++b, row += from, panel += to) {
-    std::memcpy(panel + std::ptrdiff_t{lane} * 2, row, 2);
-    BlockCodes codes;
-    for (int i = 0; i < kBlockInputs; ++i) codes[i] = static_cast<std::uint8_t>(row[2 + i] ^ 0x80U);
-    put_bytes(panel + 32, lane, codes);
-  }
-}
+// What follows packs a block of four lanes, the first of which is `lane`. Where the matrix has fewer the last row
+// stands in for the others, too, and their scales stay zero.
+struct LaneRows {
+  const std::uint8_t* rows[kLanesAtOnce];
+  int lane;
+  int count;  // that the matrix has
 
-// ... or, in q4_0 and iq4_nl, the first sixteen in the low halves.
-void pack_halves(PanelType type, int inputs, int lane, const std::uint8_t* row, std::uint8_t* panel) {
-  const std::size_t from = row_bytes(type, kBlockInputs);
-  const std::size_t to = panel_bytes(type, kBlockInputs);
-  for (int b = 0; b < inputs / kBlockInputs; ++b, row += from, panel += to) {
-    std::memcpy(panel + std::ptrdiff_t{lane} * 2, row, 2);
-    BlockCodes codes;
-    for (int i = 0; i < kBlockInputs / 2; ++i) {
-      codes[i] = row[2 + i] & 15U;
-      codes[kBlockInputs / 2 + i] = row[2 + i] >> 4U;
+  std::size_t offset() const { return static_cast<std::size_t>(lane) * kGroup; }  // of their codes, within a vector
+  // 16 bits of each lane's row.
+  void put_scales(std::size_t at, std::uint8_t* to) const {
+    for (int k = 0; k < count; ++k) std::memcpy(to + std::ptrdiff_t{lane + k} * 2, rows[k] + at, 2);
+  }
+};
+
+// A scale of 16 bits, then the codes: signed in q8_0; in q4_0 and iq4_nl the first sixteen in the low halves.
+template <PanelType kType>
+void pack_block(const LaneRows& from, std::uint8_t* panel) {
+  LaneCodes codes[kLanesAtOnce];
+  from.put_scales(0, panel);
+  for (int k = 0; k < kLanesAtOnce; ++k) {
+    const std::uint8_t* row = from.rows[k];
+    if constexpr (kType == PanelType::kQ8_0) {
+      codes[k] = {load<Words>(row + 2) ^ 0x80808080U, load<Words>(row + 18) ^ 0x80808080U};
+    } else {
+      const auto both = load<Words>(row + 2);
+      codes[k] = {both & kLowHalves, (both >> 4U) & kLowHalves};
     }
-    put_low_halves(panel + 32, lane, codes);
+  }
+  std::uint8_t* to = panel + 32 + from.offset();
+  if constexpr (kType == PanelType::kQ8_0) {
+    Groups(codes).put(to);
+  } else {
+    Groups(codes).put_low_halves(to);
   }
 }
 
@@ -169,49 +241,89 @@ const SuperLayout& layout_of(PanelType type) {
 // q4_K and q5_K: d and dmin, twelve bytes of scales and minima, (32 bytes of fifth bits,) 128 bytes of codes: of each
 // 64 inputs the first half in the low halves.
 template <PanelType kType>
-void pack_with_minima(int inputs, int lane, const std::uint8_t* row, std::uint8_t* panel) {
+void pack_with_minima(const LaneRows& from, std::uint8_t* panel) {
   constexpr bool kFifths = kType == PanelType::kQ5K;
   const SuperLayout& layout = layout_of(kType);
-  for (int s = 0; s < inputs / kSuperInputs; ++s, row += layout.file_bytes, panel += layout.panel_bytes) {
-    std::memcpy(panel + std::ptrdiff_t{lane} * 2, row, 2);
-    std::memcpy(panel + 32 + std::ptrdiff_t{lane} * 2, row + 2, 2);
-    const std::uint8_t* fifths = row + 16;
-    const std::uint8_t* codes = row + (kFifths ? 48 : 16);
-    for (int b = 0; b < kBlocksOfSuper; ++b) {
-      const ScaleMin both = scale_min(row + 4, b);
-      panel[layout.scales + static_cast<std::size_t>(std::ptrdiff_t{b} * kLanes + lane)] = both.scale;
-      panel[layout.minima + static_cast<std::size_t>(std::ptrdiff_t{b} * kLanes + lane)] = both.minimum;
-      BlockCodes block;
-      for (int i = 0; i < kBlockInputs; ++i) {
-        const unsigned byte = codes[b / 2 * kBlockInputs + i];
-        const unsigned fifth = kFifths ? (fifths[i] >> static_cast<unsigned>(b)) & 1U : 0U;
-        block[i] = static_cast<std::uint8_t>((b % 2 == 0 ? byte & 15U : byte >> 4U) | (fifth << 4U));
-      }
-      put_low_halves(panel + layout.low + static_cast<std::size_t>(b) * 4 * kVector, lane, block);
-      if constexpr (kFifths) put_high<1>(panel + layout.high + static_cast<std::size_t>(b) * kVector, lane, block);
+  from.put_scales(0, panel);
+  from.put_scales(2, panel + 32);
+  for (unsigned b = 0; b < kBlocksOfSuper; ++b) {
+    LaneCodes block[kLanesAtOnce];
+    for (int k = 0; k < kLanesAtOnce; ++k) {
+      const std::uint8_t* row = from.rows[k];
+      const ScaleMin both = scale_min(row + 4, static_cast<int>(b));
+      const std::size_t at = std::size_t{b} * kLanes + static_cast<std::size_t>(from.lane + k);
+      panel[layout.scales + at] = both.scale;
+      panel[layout.minima + at] = both.minimum;
+      const auto codes_at = [&](std::size_t i) {
+        const auto codes = load<Words>(row + (kFifths ? 48 : 16) + b / 2 * kBlockInputs + i);
+        const Words four = (codes >> (b % 2 * 4)) & kLowHalves;
+        return kFifths ? four | (((load<Words>(row + 16 + i) >> b) & 0x01010101U) << 4U) : four;
+      };
+      block[k] = {codes_at(0), codes_at(16)};
     }
+    const Groups groups(block);
+    groups.put_low_halves(panel + layout.low + std::size_t{b} * 4 * kVector + from.offset());
+    if constexpr (kFifths) groups.put_high<1>(panel + layout.high + std::size_t{b} * kVector + from.offset());
   }
 }
 
 // q6_K: 128 bytes of low halves, 64 of high pairs of bits, sixteen signed scales, d. Of each 128 inputs the first 64
 // lie in the low halves of 64 bytes, the others in the high ones; their high pairs lie in 32 bytes, 32 inputs to a
 // pair.
-void pack_q6(int inputs, int lane, const std::uint8_t* row, std::uint8_t* panel) {
+void pack_q6(const LaneRows& from, std::uint8_t* panel) {
   const SuperLayout& layout = kQ6KLayout;
-  for (int s = 0; s < inputs / kSuperInputs; ++s, row += layout.file_bytes, panel += layout.panel_bytes) {
-    std::memcpy(panel + std::ptrdiff_t{lane} * 2, row + 208, 2);
-    for (int k = 0; k < 16; ++k) panel[layout.scales + static_cast<std::size_t>(k * kLanes + lane)] = row[192 + k];
-    for (int b = 0; b < kBlocksOfSuper; ++b) {
-      const int half = b / 4;
-      const int quarter = b % 4;
-      BlockCodes block;
-      for (int i = 0; i < kBlockInputs; ++i) {
-        const unsigned low = row[half * 64 + quarter % 2 * 32 + i] >> (quarter < 2 ? 0U : 4U);
-        const unsigned high = row[128 + half * 32 + i] >> static_cast<unsigned>(2 * quarter);
-        block[i] = static_cast<std::uint8_t>((low & 15U) | ((high & 3U) << 4U));
+  from.put_scales(208, panel);
+  for (int k = 0; k < kLanesAtOnce; ++k) {
+    std::uint8_t* scales = panel + layout.scales + from.lane + k;
+    for (std::ptrdiff_t i = 0; i < 16; ++i) scales[i * kLanes] = from.rows[k][192 + i];
+  }
+  for (unsigned b = 0; b < kBlocksOfSuper; ++b) {
+    const std::size_t half = b / 4;
+    const unsigned quarter = b % 4;
+    LaneCodes block[kLanesAtOnce];
+    for (int k = 0; k < kLanesAtOnce; ++k) {
+      const std::uint8_t* row = from.rows[k];
+      const auto codes_at = [&](std::size_t i) {
+        const auto low = load<Words>(row + half * 64 + std::size_t{quarter % 2} * 32 + i);
+        const auto high = load<Words>(row + 128 + half * 32 + i);
+        return ((low >> (quarter / 2 * 4)) & kLowHalves) | (((high >> (2 * quarter)) & 0x03030303U) << 4U);
+      };
+      block[k] = {codes_at(0), codes_at(16)};
+    }
+    const Groups groups(block);
+    groups.put_low_halves(panel + layout.low + std::size_t{b} * 4 * kVector + from.offset());
+    groups.put_high<2>(panel + layout.high + std::size_t{b} * 2 * kVector + from.offset());
+  }
+}
+
+// Block after block, and of each all lanes: what is written is written once.
+void pack_quantised(PanelMatrix& matrix, int lanes, const std::uint8_t* rows, std::uint8_t* panel) {
+  const auto pack = [&] {
+    switch (matrix.type) {
+      case PanelType::kQ8_0:
+        return pack_block<PanelType::kQ8_0>;
+      case PanelType::kQ4_0:
+      case PanelType::kIq4Nl:
+        return pack_block<PanelType::kQ4_0>;
+      case PanelType::kQ4K:
+        return pack_with_minima<PanelType::kQ4K>;
+      case PanelType::kQ5K:
+        return pack_with_minima<PanelType::kQ5K>;
+      default:
+        return pack_q6;
+    }
+  }();
+  const int block = block_inputs(matrix.type);
+  const std::size_t stride = row_bytes(matrix.type, matrix.inputs);
+  const std::size_t from_bytes = row_bytes(matrix.type, block);
+  const std::size_t to_bytes = panel_bytes(matrix.type, block);
+  for (int b = 0; b < matrix.inputs / block; ++b, rows += from_bytes, panel += to_bytes) {
+    for (int lane = 0; lane < lanes; lane += kLanesAtOnce) {
+      LaneRows from = {.rows = {}, .lane = lane, .count = std::min(kLanesAtOnce, lanes - lane)};
+      for (int k = 0; k < kLanesAtOnce; ++k) {
+        from.rows[k] = rows + static_cast<std::size_t>(lane + std::min(k, from.count - 1)) * stride;
       }
-      put_low_halves(panel + layout.low + static_cast<std::size_t>(b) * 4 * kVector, lane, block);
-      put_high<2>(panel + layout.high + static_cast<std::size_t>(b) * 2 * kVector, lane, block);
+      pack(from, panel);
     }
   }
 }
@@ -327,34 +439,9 @@ void pack_panel(PanelMatrix& matrix, int panel, const std::uint8_t* rows) {
   std::uint8_t* to = matrix.bytes.data() + static_cast<std::size_t>(panel) * matrix.stride();
   const int lanes = std::min(kLanes, matrix.outputs - panel * kLanes);
   if (lanes < kLanes) std::memset(to, 0, matrix.stride());
-  if (matrix.type == PanelType::kF32) return pack_floats<std::uint32_t>(matrix.inputs, lanes, rows, to);
-  if (matrix.type == PanelType::kF16) return pack_floats<std::uint16_t>(matrix.inputs, lanes, rows, to);
-  if (matrix.type == PanelType::kBf16) return pack_bf16(matrix.inputs, lanes, rows, to);
-  for (int lane = 0; lane < lanes; ++lane) {
-    const std::uint8_t* row = rows + static_cast<std::size_t>(lane) * stride;
-    switch (matrix.type) {
-      case PanelType::kQ8_0:
-        pack_q8_0(matrix.inputs, lane, row, to);
-        break;
-      case PanelType::kQ4_0:
-      case PanelType::kIq4Nl:
-        pack_halves(matrix.type, matrix.inputs, lane, row, to);
-        break;
-      case PanelType::kQ4K:
-        pack_with_minima<PanelType::kQ4K>(matrix.inputs, lane, row, to);
-        break;
-      case PanelType::kQ5K:
-        pack_with_minima<PanelType::kQ5K>(matrix.inputs, lane, row, to);
-        break;
-      case PanelType::kQ6K:
-        pack_q6(matrix.inputs, lane, row, to);
-        break;
-      case PanelType::kF32:
-      case PanelType::kF16:
-      case PanelType::kBf16:
-        break;  // done above
-    }
-  }
+  if (matrix.type == PanelType::kF16) return pack_elements<2>(stride, lanes, rows, to);
+  if (!is_quantised(matrix.type)) return pack_elements<4>(stride, lanes, rows, to);  // bf16 in pairs
+  pack_quantised(matrix, lanes, rows, to);
 }
 
 void unpack_panel(const PanelMatrix& matrix, int panel, std::span<float> out) {
