@@ -373,7 +373,7 @@ TEST_F(Cli, BenchSaysHowLongALoadTakes) {
   const json document = json::parse(result.out);
   EXPECT_EQ(document.at("rounds"), 2);
   for (const char* engine : {"llama", "native_cpu"}) {
-    const json times = document.at(engine);
+    const json& times = document.at(engine);
     EXPECT_GT(times.at("model_s"), 0.0);
     EXPECT_GT(times.at("first_token_s"), times.at("model_s")) << engine;
     EXPECT_GT(times.at("last_token_s"), times.at("first_token_s")) << engine;

@@ -89,7 +89,7 @@ TEST(NativeSearch, TreesDoNotDependOnWhatIsPacked) {
     const NativeModel model({.path = path, .device = NativeDevice::kCpu});  // for its vocabulary
     const auto tree_on = [&](Engine& engine) {
       Scheduler scheduler(engine);
-      const auto search = make_search(model, "dts-stable", 3);
+      auto search = make_search(model, "dts-stable", 3);
       scheduler.submit({.search = search, .max_seconds = 0, .on_prefill = nullptr, .on_done = nullptr});
       scheduler.run();
       return search;

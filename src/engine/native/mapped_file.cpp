@@ -32,37 +32,35 @@ MappedFile::~MappedFile() { munmap(const_cast<std::uint8_t*>(data_), size_); }
 
 namespace {
 
-// The addresses of the pages that a stretch lies on.
-struct Pages {
-  std::uintptr_t first;
-  std::uintptr_t end;
-  void* data() const { return reinterpret_cast<void*>(first); }
-  std::size_t size() const { return end - first; }
-};
+// How far an address is beyond the beginning of its page.
+std::size_t beyond_page(const std::uint8_t* at, std::size_t page) {
+  return reinterpret_cast<std::uintptr_t>(at) % page;
+}
 
-std::uintptr_t page_size() { return static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE)); }
+void* address(const std::uint8_t* at) { return const_cast<std::uint8_t*>(at); }
+
+std::size_t page_size() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
 
 }  // namespace
 
 bool MappedFile::fetch(const std::uint8_t* from, std::size_t bytes) {
   if (bytes == 0) return true;
-  const auto begin = reinterpret_cast<std::uintptr_t>(from);
-  const std::uintptr_t page = page_size();
-  const Pages pages = {begin / page * page, (begin + bytes + page - 1) / page * page};
+  const std::size_t before = beyond_page(from, page_size());
 #ifdef MADV_POPULATE_READ
-  if (madvise(pages.data(), pages.size(), MADV_POPULATE_READ) == 0) return true;
+  if (madvise(address(from - before), bytes + before, MADV_POPULATE_READ) == 0) return true;
   if (errno != EINVAL) return false;  // else a kernel that does not know it
 #endif
-  madvise(pages.data(), pages.size(), MADV_WILLNEED);
+  madvise(address(from - before), bytes + before, MADV_WILLNEED);
   return true;
 }
 
 void MappedFile::let_go(const std::uint8_t* from, std::size_t bytes) {
   // Whole pages only: what lies beside may be in use.
-  const auto begin = reinterpret_cast<std::uintptr_t>(from);
-  const std::uintptr_t page = page_size();
-  const Pages pages = {(begin + page - 1) / page * page, (begin + bytes) / page * page};
-  if (pages.first < pages.end) madvise(pages.data(), pages.size(), MADV_DONTNEED);
+  const std::size_t page = page_size();
+  const std::size_t before = (page - beyond_page(from, page)) % page;
+  if (bytes <= before) return;
+  const std::size_t whole = (bytes - before) / page * page;
+  if (whole > 0) madvise(address(from + before), whole, MADV_DONTNEED);
 }
 
 }  // namespace dts::native

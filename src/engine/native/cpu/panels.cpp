@@ -255,7 +255,7 @@ void pack_with_minima(const LaneRows& from, std::uint8_t* panel) {
       panel[layout.scales + at] = both.scale;
       panel[layout.minima + at] = both.minimum;
       const auto codes_at = [&](std::size_t i) {
-        const auto codes = load<Words>(row + (kFifths ? 48 : 16) + b / 2 * kBlockInputs + i);
+        const auto codes = load<Words>(row + (kFifths ? 48 : 16) + std::size_t{b / 2} * kBlockInputs + i);
         const Words four = (codes >> (b % 2 * 4)) & kLowHalves;
         return kFifths ? four | (((load<Words>(row + 16 + i) >> b) & 0x01010101U) << 4U) : four;
       };
