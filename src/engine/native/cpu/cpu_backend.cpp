@@ -237,26 +237,28 @@ class CpuBackend final : public Backend {
       }
       const int first = static_cast<int>(task) * panels_a_task;
       const int count = std::min(panels_a_task, panels->matrix().panels() - first);
-      if (!panels->packed()) pack(*panels, first, count);
       const Activations activations = from.view(weights.inputs);
       const auto stride = static_cast<std::size_t>(weights.outputs);
+      float* to = out.data() + first_output;
+      if (!panels->packed()) pack(*panels, first, count);
       if (panels->packed()) {
-        kernels_.multiply(panels->matrix(), first, count, activations, static_cast<int>(rows),
-                          out.data() + first_output, stride);
+        kernels_.multiply(panels->matrix(), first, count, activations, static_cast<int>(rows), to, stride);
         return;
       }
+      PanelMatrix& scratch = scratch_[static_cast<std::size_t>(worker)];
       for (int panel = first; panel < first + count; ++panel) {
-        PanelMatrix& scratch = scratch_[static_cast<std::size_t>(worker)];
-        const bool packed = panels->packed(panel);
-        if (!packed) panels->pack_into(scratch, panel);
-        kernels_.multiply(packed ? panels->matrix() : scratch, packed ? panel : 0, 1, activations,
-                          static_cast<int>(rows),
-                          out.data() + first_output + (packed ? 0 : std::ptrdiff_t{panel} * kPanelOutputs), stride);
+        if (panels->packed(panel)) {
+          kernels_.multiply(panels->matrix(), panel, 1, activations, static_cast<int>(rows), to, stride);
+        } else {
+          panels->pack_into(scratch, panel);
+          kernels_.multiply(scratch, 0, 1, activations, static_cast<int>(rows),
+                            to + std::ptrdiff_t{panel} * kPanelOutputs, stride);
+        }
       }
     });
   }
 
-  // As far as this step may.
+  // For good, as far as this step may.
   void pack(const LazyPanels& panels, int first, int count) {
     if (packing_left_.load(std::memory_order_relaxed) <= 0) return;
     const Clock::time_point start = Clock::now();
