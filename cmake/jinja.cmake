@@ -26,7 +26,7 @@ function(dts_add_chat_templates target)
     ${dts_jinja_dir}/unicode.cpp)
   target_include_directories(dts_jinja SYSTEM PRIVATE ${dts_jinja_dir} ${DTS_LLAMA_SOURCE_DIR}/vendor)
   target_link_libraries(dts_jinja PRIVATE llama)
-  target_compile_options(dts_jinja PRIVATE -w)
+  target_compile_options(dts_jinja PRIVATE -w $<$<CONFIG:Release>:-O1>)
   set_target_properties(dts_jinja PROPERTIES CXX_CLANG_TIDY "" POSITION_INDEPENDENT_CODE ON
     CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
 
@@ -36,9 +36,11 @@ function(dts_add_chat_templates target)
   target_compile_features(dts_templates PRIVATE cxx_std_20)
   target_link_libraries(dts_templates PRIVATE dts_core dts_warnings fmt::fmt)
 
-  # What std:: has one copy of in a program must stay weak in ours: "unique" symbols cannot be given twice.
+  # What std:: has one copy of in a program must stay weak in ours: "unique" symbols cannot be given twice. Not in a build
+  # that is only for tools: clang's do not know the flag.
   foreach(objects dts_jinja dts_templates)
-    target_compile_options(${objects} PRIVATE $<$<CXX_COMPILER_ID:GNU>:-fno-gnu-unique>)
+    target_compile_options(${objects} PRIVATE
+      $<$<AND:$<CXX_COMPILER_ID:GNU>,$<BOOL:${DTS_TOGETHER}>>:-fno-gnu-unique>)
   endforeach()
   # GNU's tools whatever the compiler is: clang would choose lld, which cannot do this.
   find_program(DTS_SEALING_LINKER NAMES ld.bfd ld REQUIRED)

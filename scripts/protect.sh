@@ -69,7 +69,7 @@ long() {
 }
 
 # Minutes that a stage takes on two cores without a compiler cache, rounded up.
-declare -A minutes=([fuzz]=7 [asan]=17 [tsan]=5 [lint]=3 [long]=3)
+declare -A minutes=([fuzz]=7 [asan]=17 [tsan]=5 [lint]=3 [long]=5)
 
 failed=()
 summary=()
