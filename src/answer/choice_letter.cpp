@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <string>
 
+#include "answer/extract.h"
 #include "text/ascii.h"
 
 namespace dts {
@@ -12,41 +14,162 @@ namespace {
 using namespace text;
 
 constexpr std::size_t kMaxDressing = 64;  // bytes between a marker and its letter
-constexpr int kMaxFillers = 4;            // words between them
+constexpr std::size_t kMaxBox = 256;      // bytes: a longer box is cut, not passed over
+constexpr std::size_t kMaxClause = 96;    // bytes that are looked at for what turns a clause round
+constexpr int kMaxFillers = 6;            // phrases between a marker and its letter
 constexpr std::size_t kMaxText = std::size_t{1}
                                  << 18U;  // bytes: whoever writes more has answered at the end, if at all
 
 // Marks and commands that may stand around a letter and say nothing.
 constexpr std::string_view kMarks = "*_$`\"'([{~";
-constexpr std::array<std::string_view, 9> kCommands = {"\\textbf", "\\textrm", "\\text", "\\mathrm", "\\mathbf",
-                                                       "\\mathsf", "\\bf",     "\\rm",   "\\("};
-constexpr std::array<std::string_view, 17> kFillers = {
-    "is",     "would",  "be",        "must",    "should", "the",      "option",     "choice",   "correct",
-    "letter", "number", "therefore", "clearly", "likely", "probably", "definitely", "obviously"};
+constexpr std::string_view kClosingMarks = "*_$`\"')]} \t";
+constexpr std::array<std::string_view, 37> kStyles = {
+    "text",   "textbf", "textrm", "textsf", "textit", "texttt",     "textnormal",  "emph", "mbox",       "mathrm",
+    "mathbf", "mathsf", "mathit", "mathtt", "bm",     "boldsymbol", "bf",          "rm",   "sf",         "it",
+    "tt",     "tiny",   "small",  "large",  "Large",  "LARGE",      "huge",        "Huge", "normalsize", "Bigg",
+    "big",    "Big",    "quad",   "qquad",  "left",   "right",      "displaystyle"};
+constexpr std::array<std::string_view, 3> kColours = {"color", "textcolor", "colorbox"};  // with an argument first
+
+// What may stand between a marker and its letter. Those that say that it is the one ...
+constexpr std::array<std::string_view, 13> kVerbs = {
+    "is",          "would",       "be",          "must",          "should",          "can only be", "has to be",
+    "seems to be", "looks to be", "ought to be", "appears to be", "turns out to be", "will"};
+// ... and the others.
+constexpr std::array<std::string_view, 27> kFillers = {
+    "the",     "option",      "choice",    "correct",       "letter",
+    "number",  "therefore",   "clearly",   "likely",        "probably",
+    "most",    "most likely", "indeed",    "then",          "thus",
+    "hence",   "definitely",  "obviously", "certainly",     "actually",
+    "simply",  "evidently",   "surely",    "most probably", "almost certainly",
+    "in fact", "answer"};
 // What says that a letter is chosen, however the sentence goes on ...
 constexpr std::array<std::string_view, 8> kDecisions = {"go with",   "go for",    "going with", "going for",
                                                         "went with", "settle on", "settle for", "settling on"};
 // ... and what says so only where nothing but a reason follows: "choose A = 2" sets a number.
-constexpr std::array<std::string_view, 13> kSelections = {"pick",      "picking", "choose",   "choosing", "select",
-                                                          "selecting", "chose",   "guess",    "must be",  "should be",
-                                                          "it's",      "it is",   "has to be"};
-constexpr std::array<std::string_view, 6> kReasons = {"because", "since", "as", "for", "rather", "not"};
-// What follows a letter that is right ...
-constexpr std::array<std::string_view, 8> kPraise = {"is correct",  "is right",      "is the correct", "is the right",
-                                                     "is the best", "is the answer", "is true",        "is therefore"};
-// ... and one that is not, and what stands before one that is not meant.
-constexpr std::array<std::string_view, 15> kBlame = {
-    "is wrong",     "is incorrect",      "is not",    "isn't",         "is false",  "is ruled", "is eliminated",
-    "can be ruled", "can be eliminated", "are wrong", "are incorrect", "cannot be", "can't be", "does not",
-    "fails"};
-constexpr std::array<std::string_view, 17> kRejection = {
-    "not",       "rather than", "instead of",  "rule out", "ruled out", "ruling out",
-    "eliminate", "eliminated",  "eliminating", "exclude",  "excludes",  "reject",
-    "discard",   "unlike",      "isn't",       "than",     "nor"};
+constexpr std::array<std::string_view, 30> kSelections = {
+    "pick",        "picking",        "choose",       "choosing",       "select",
+    "selecting",   "chose",          "guess",        "must be",        "should be",
+    "it's",        "it is",          "has to be",    "matches with",   "matches",
+    "match is",    "which leaves",   "this leaves",  "that leaves",    "leaves only",
+    "leaves just", "leaves us with", "leaving only", "leaving just",   "leaving us with",
+    "left with",   "plausible is",   "closest is",   "most likely is", "best fit is"};
+// What says so only at the very end: elsewhere it speaks of parts of the question as well.
+constexpr std::array<std::string_view, 4> kEndings = {"corresponds to", "corresponding to", "the one in", "points to"};
+constexpr std::array<std::string_view, 9> kArrows = {"\u2192", "\u21d2", "\u27f9",       "=>",          "==>",
+                                                     "->",     "-->",    "\\Rightarrow", "\\rightarrow"};
+constexpr std::array<std::string_view, 9> kReasons = {"because", "since",   "as",       "for",   "rather",
+                                                      "not",     "instead", "although", "though"};
+// Words between "is" and a judgement.
+constexpr std::array<std::string_view, 16> kAdverbs = {
+    "therefore", "clearly",    "thus",      "indeed",   "hence",     "also", "most likely", "likely",
+    "probably",  "definitely", "obviously", "actually", "certainly", "then", "in fact",     "simply"};
+// How a letter that is right is judged, after "is" ...
+constexpr std::array<std::string_view, 27> kPraise = {"correct",
+                                                      "right",
+                                                      "true",
+                                                      "the correct",
+                                                      "the right",
+                                                      "the best",
+                                                      "the answer",
+                                                      "the better",
+                                                      "more accurate",
+                                                      "most accurate",
+                                                      "the most accurate",
+                                                      "the most likely answer",
+                                                      "the most likely option",
+                                                      "the most likely choice",
+                                                      "the more accurate",
+                                                      "more plausible",
+                                                      "most plausible",
+                                                      "the most plausible",
+                                                      "more appropriate",
+                                                      "most appropriate",
+                                                      "the most appropriate",
+                                                      "the most suitable",
+                                                      "the most consistent",
+                                                      "the closest match",
+                                                      "the closest answer",
+                                                      "the closest option",
+                                                      "the closest choice"};
+// ... what "the only" goes on with, and what follows "only C".
+constexpr std::array<std::string_view, 14> kOnlyOnes = {
+    "option",  "choice", "one",  "answer",     "statement", "possibility", "candidate",
+    "correct", "right",  "true", "consistent", "valid",     "plausible",   "remaining"};
+constexpr std::array<std::string_view, 13> kAgreement = {
+    "is consistent", "is compatible", "is in agreement", "is valid",       "is possible",  "is plausible",    "fits",
+    "matches",       "satisfies",     "agrees",          "can be correct", "can be right", "could be correct"};
+constexpr std::array<std::string_view, 2> kLeftOver = {"remains", "is left"};
+// How one that is wrong is judged, after "is" or "are" ...
+constexpr std::array<std::string_view, 14> kBlame = {"wrong",      "incorrect", "not",        "false",        "ruled",
+                                                     "eliminated", "excluded",  "impossible", "inconsistent", "invalid",
+                                                     "unlikely",   "too",       "out",        "the wrong"};
+// ... what it does, and what stands before one that is not meant.
+constexpr std::array<std::string_view, 18> kFaults = {
+    "isn't",    "aren't",     "can be ruled", "can be eliminated", "can be excluded", "cannot", "can't", "does not",
+    "doesn't",  "do not",     "don't",        "would not",         "wouldn't",        "won't",  "fails", "fail",
+    "violates", "contradicts"};
+constexpr std::array<std::string_view, 30> kRejection = {
+    "not",        "rather than", "instead of",  "rule out",  "rules out", "ruled out",  "ruling out", "eliminate",
+    "eliminates", "eliminated",  "eliminating", "exclude",   "excludes",  "excluded",   "excluding",  "reject",
+    "rejects",    "rejecting",   "discard",     "dismiss",   "unlike",    "isn't",      "than",       "nor",
+    "neither",    "never",       "not be",      "cannot be", "can't be",  "couldn't be"};
+// What makes "B is correct" and "it is B" something to be seen, or a reason.
+constexpr std::array<std::string_view, 12> kHypotheses = {"if",     "whether",  "suppose", "supposing",
+                                                          "assume", "assuming", "unless",  "either",
+                                                          "or",     "because",  "since",   "when"};
+// What turns "the only option ..." round.
+constexpr std::array<std::string_view, 17> kReversals = {
+    "not",    "n't",      "n\u2019t",  "fail",   "wrong",      "incorrect", "inconsistent", "false",     "violat",
+    "cannot", "eliminat", "ruled out", "exclud", "contradict", "invalid",   "implausible",  "impossible"};
 
 bool starts_with(std::string_view text, std::string_view lower) {
   if (text.size() < lower.size()) return false;
   return std::equal(lower.begin(), lower.end(), text.begin(), [](char a, char b) { return a == to_lower(b); });
+}
+
+bool ends_word(std::string_view after) {
+  return after.empty() || (!is_letter(after.front()) && !is_digit(after.front()));
+}
+
+bool starts_with_word(std::string_view text, std::string_view lower) {
+  return starts_with(text, lower) && ends_word(text.substr(lower.size()));
+}
+
+// The longest of `phrases` that `text` begins with, as whole words; empty when it begins with none.
+template <std::size_t n>
+std::string_view first_phrase(std::string_view text, const std::array<std::string_view, n>& phrases) {
+  std::string_view longest;
+  for (const std::string_view one : phrases) {
+    if (one.size() > longest.size() && starts_with_word(text, one)) longest = one;
+  }
+  return longest;
+}
+
+// Of the character after a letter: a letter that is part of a word, a formula or a name (D-glucose, C_6, C=O, B/C, A's)
+// is none of the choices.
+bool stands_free(std::string_view after) {
+  if (!ends_word(after)) return false;
+  if (after.empty()) return true;
+  if (after.front() == '=' || after.front() == '^' || after.front() == '+') return false;
+  for (const std::string_view joint : {"-", "_", "/", "'", "\u2010", "\u2011", "\u2013", "\u2019"}) {
+    if (!after.starts_with(joint)) continue;
+    const std::string_view next = after.substr(joint.size());
+    return next.empty() || (!is_letter(next.front()) && !is_digit(next.front()) && next.front() != '{');
+  }
+  return true;
+}
+
+// How many bytes of `text` are a command that only dresses what follows it; 0 when it begins with none.
+std::size_t command_size(std::string_view text) {
+  if (text.size() < 2 || text[0] != '\\') return 0;
+  if (std::string_view("([,;:! ").find(text[1]) != std::string_view::npos) return 2;
+  std::size_t end = 1;
+  while (end < text.size() && end <= kMaxDressing && is_letter(text[end])) ++end;
+  const std::string_view name = text.substr(1, end - 1);
+  if (std::find(kStyles.begin(), kStyles.end(), name) != kStyles.end()) return end;
+  if (std::find(kColours.begin(), kColours.end(), name) == kColours.end()) return 0;
+  const std::size_t close = text.substr(end, kMaxDressing).find('}');
+  return close == std::string_view::npos || text[end] != '{' ? 0 : end + close + 1;
 }
 
 std::string_view without_dressing(std::string_view text, bool across_lines) {
@@ -58,35 +181,53 @@ std::string_view without_dressing(std::string_view text, bool across_lines) {
       text.remove_prefix(1);
       continue;
     }
-    const auto command =
-        std::find_if(kCommands.begin(), kCommands.end(), [&](std::string_view name) { return text.starts_with(name); });
-    if (command == kCommands.end()) break;
-    text.remove_prefix(command->size());
+    const std::size_t command = command_size(text);
+    if (command == 0) break;
+    text.remove_prefix(command);
   }
   return text;
 }
 
-bool ends_with(std::string_view text, std::string_view lower) {
-  return text.size() >= lower.size() && starts_with(text.substr(text.size() - lower.size()), lower);
+// Without the marks that close what dressed a letter.
+std::string_view without_closing(std::string_view after) {
+  const std::size_t size = after.size();
+  while (!after.empty() && size - after.size() < kMaxDressing) {
+    if (kClosingMarks.find(after.front()) != std::string_view::npos) {
+      after.remove_prefix(1);
+    } else if (after.starts_with("\\)") || after.starts_with("\\]")) {
+      after.remove_prefix(2);
+    } else {
+      break;
+    }
+  }
+  return after;
+}
+
+bool ends_with_word(std::string_view text, std::string_view lower) {
+  return text.size() >= lower.size() && starts_with(text.substr(text.size() - lower.size()), lower) &&
+         (text.size() == lower.size() || !is_letter(text[text.size() - lower.size() - 1]));
+}
+
+std::string_view without_marks_at_end(std::string_view before) {
+  before = before.substr(before.size() - std::min<std::size_t>(before.size(), 48));
+  while (!before.empty() && (is_space(before.back()) || kMarks.find(before.back()) != std::string_view::npos)) {
+    before.remove_suffix(1);
+  }
+  return before;
 }
 
 // "not option C", "rather than (C)": of the words right before it.
 bool is_rejected(std::string_view before) {
-  before = before.substr(before.size() - std::min<std::size_t>(before.size(), 48));
   for (int word = 0; word < 2; ++word) {
-    while (!before.empty() && (is_space(before.back()) || kMarks.find(before.back()) != std::string_view::npos)) {
-      before.remove_suffix(1);
-    }
+    before = without_marks_at_end(before);
     for (const std::string_view one : kRejection) {
-      const bool whole =
-          before.size() == one.size() || !is_letter(before[before.size() - std::min(before.size(), one.size() + 1)]);
-      if (ends_with(before, one) && whole) return true;
+      if (ends_with_word(before, one)) return true;
     }
     // Past one word that only names it.
     bool named = false;
     for (const std::string_view one : {"option", "options", "choice", "answer", "the"}) {
-      if (!ends_with(before, one)) continue;
-      before.remove_suffix(one.size());
+      if (!ends_with_word(before, one)) continue;
+      before.remove_suffix(std::string_view(one).size());
       named = true;
       break;
     }
@@ -95,14 +236,142 @@ bool is_rejected(std::string_view before) {
   return false;
 }
 
+// "if B is correct", "A or B is correct": of the word right before it.
+bool is_supposed(std::string_view before) {
+  before = without_marks_at_end(before);
+  for (const std::string_view one : {"option", "choice", "answer"}) {
+    if (!ends_with_word(before, one)) continue;
+    before = without_marks_at_end(before.substr(0, before.size() - one.size()));
+  }
+  return std::any_of(kHypotheses.begin(), kHypotheses.end(),
+                     [&](std::string_view one) { return ends_with_word(before, one); });
+}
+
+// "..., since option C lacks": what comes speaks for another one.
+bool is_compared(std::string_view before) {
+  before = without_marks_at_end(before);
+  constexpr std::array<std::string_view, 5> kComparisons = {"since", "because", "while", "whereas", "although"};
+  return std::any_of(kComparisons.begin(), kComparisons.end(),
+                     [&](std::string_view one) { return ends_with_word(before, one); });
+}
+
+// "None of this matches B": of the beginning of the clause.
+bool is_of_none(std::string_view before) {
+  before = before.substr(before.size() - std::min(before.size(), kMaxClause));
+  const std::size_t mark = before.find_last_of(".,;:!?\n");
+  const std::string_view clause = trim(before.substr(mark == std::string_view::npos ? 0 : mark + 1));
+  for (const std::string_view one : {"none", "nothing", "no", "neither", "nobody"}) {
+    if (starts_with_word(clause, one)) return true;
+  }
+  return false;
+}
+
+// "(A) and " and "(A) or ": of what stands before another letter in brackets.
+bool is_listed(std::string_view before) {
+  before = without_marks_at_end(before);
+  for (const std::string_view one : {"and", "or"}) {
+    if (!ends_with_word(before, one)) continue;
+    before = trim(before.substr(0, before.size() - one.size()));
+    if (before.ends_with(',')) before.remove_suffix(1);
+    return before.size() > 2 && before.ends_with(')') && before[before.size() - 3] == '(';
+  }
+  return false;
+}
+
+// After "is" and the adverbs that may follow it; empty when it begins with another verb.
+std::string_view judgement(std::string_view after) {
+  for (const std::string_view verb : {"is", "are", "would be", "must be"}) {
+    if (!starts_with_word(after, verb)) continue;
+    after = trim(after.substr(verb.size(), kMaxClause));
+    for (int adverb = 0; adverb < 3; ++adverb) {
+      if (after.starts_with(',')) after = trim(after.substr(1));
+      after = trim(after.substr(first_phrase(after, kAdverbs).size()));
+    }
+    return after.starts_with(',') ? trim(after.substr(1)) : after;
+  }
+  return {};
+}
+
 // "C is wrong": of what follows the letter.
 bool is_blamed(std::string_view after) {
-  after = after.substr(0, kMaxDressing);
-  while (!after.empty() && std::string_view("*_$`\"')]} \t").find(after.front()) != std::string_view::npos) {
-    after.remove_prefix(1);
-  }
-  return std::any_of(kBlame.begin(), kBlame.end(), [&](std::string_view one) { return starts_with(after, one); });
+  after = without_closing(after).substr(0, kMaxClause);
+  return !first_phrase(after, kFaults).empty() || !first_phrase(judgement(after), kBlame).empty();
 }
+
+// Something in the clause turns it round: "the only option that fails".
+bool is_reversed(std::string_view clause) {
+  clause = clause.substr(0, std::min(clause.find_first_of(".,;:!?\n"), kMaxClause));
+  const std::string text = lower_case(clause);
+  return std::any_of(kReversals.begin(), kReversals.end(),
+                     [&](std::string_view one) { return text.find(one) != std::string::npos; });
+}
+
+// The sentence ends here: a point, or the end of the text. A line that ends may go on in the next.
+bool sentence_ends(std::string_view after) {
+  after = without_closing(after);
+  if (after.empty()) return true;
+  return std::string_view(".!;").find(after.front()) != std::string_view::npos &&
+         (after.size() == 1 || !(is_letter(after[1]) || is_digit(after[1])));
+}
+
+// The sentence or the line ends here, or gives its reason.
+bool concludes(std::string_view after) {
+  after = without_closing(after);
+  if (after.empty() || std::string_view(".!;\n\r").find(after.front()) != std::string_view::npos) return true;
+  if (after.front() == ',') after = trim(after.substr(1, kMaxDressing));
+  return !first_phrase(after, kReasons).empty();
+}
+
+// Nothing but marks and a point up to the end of the text.
+bool ends_text(std::string_view after) {
+  after = without_closing(after);
+  if (after.starts_with('.') || after.starts_with('!')) after.remove_prefix(1);
+  return after.size() <= kMaxDressing && trim(without_closing(after)).empty();
+}
+
+// Nothing but marks up to the end of the line.
+bool stands_alone(std::string_view after) {
+  for (const char c : after.substr(0, kMaxDressing)) {
+    if (c == '\n' || c == '\r') return true;
+    if (c != '.' && kClosingMarks.find(c) == std::string_view::npos) return false;
+  }
+  return after.size() <= kMaxDressing;
+}
+
+// What a box shows, without commands, braces and dollar signs. Expects what follows its opening brace; empty when it
+// is never closed.
+std::string shown_in_box(std::string_view box) {
+  std::string shown;
+  int depth = 1;
+  const std::size_t end = std::min(box.size(), kMaxBox);
+  for (std::size_t at = 0; at < end;) {
+    const char c = box[at];
+    if (c == '\\') {
+      const std::size_t command = command_size(box.substr(at));
+      // "\(" is a mark, "\ " and "\quad" are spaces; the rest of the commands is part of a formula.
+      if (command == 0) shown += box.substr(at, 2);
+      if (command > 0 && box[at + 1] != '(') shown += ' ';
+      at += command == 0 ? 2 : command;
+      continue;
+    }
+    ++at;
+    if (c == '{') ++depth;
+    if (c == '}' && --depth == 0) return shown;
+    const bool bold = c == '*' && (box.substr(at).starts_with('*') || (at > 1 && box[at - 2] == '*'));
+    if (c == '~') shown += ' ';
+    if (!bold && std::string_view("{}$~").find(c) == std::string_view::npos) shown += c;
+  }
+  return end == kMaxBox ? shown : std::string();
+}
+
+// Where a letter stands.
+struct Spot {
+  char letter = '\0';     // upper case
+  std::string_view text;  // from it on
+  bool linked = false;    // a verb, a colon or the like stands before it
+
+  std::string_view after() const { return text.substr(std::min<std::size_t>(text.size(), 1)); }
+};
 
 class LetterFinder {
  public:
@@ -116,10 +385,14 @@ class LetterFinder {
     char swallowed = '\0';  // 6
     for (std::size_t at = 0; at < text_.size(); ++at) {
       const std::string_view rest = text_.substr(at);
+      const std::string_view before = text_.substr(0, at);
       switch (to_lower(rest.front())) {
         case '(':
-          if (!is_rejected(text_.substr(0, at)) && !is_blamed(rest.substr(std::min<std::size_t>(rest.size(), 3)))) {
-            keep(bracketed, bracketed_letter(rest));
+          if (const char letter = bracketed_letter(rest); letter != '\0') {
+            const std::string_view after = rest.substr(3);
+            const bool passed_over =
+                is_rejected(before) || is_blamed(after) || is_listed(before) || goes_on_listing(after);
+            if (!passed_over) bracketed = letter;
           }
           break;
         case '\\':
@@ -131,25 +404,22 @@ class LetterFinder {
           if (!starts_with(rest, "answer")) break;
           keep(stated, stated_letter(rest.substr(6), true));
           keep(swallowed, stated_letter(rest.substr(6), false));
-          keep(said, said_letter(rest.substr(6)));
+          if (const char letter = said_letter(rest.substr(6)); letter != '\0' && !is_denied(before)) said = letter;
           break;
         case '<':
           if (starts_with(rest, "<answer>")) keep(stated, tagged_letter(rest.substr(8)));
           break;
         case 'c':
         case 'o':
-          if ((starts_with(rest, "option") || starts_with(rest, "choice")) && !is_rejected(text_.substr(0, at))) {
-            keep(named, said_letter(rest.substr(6), true));
+          if ((starts_with(rest, "option") || starts_with(rest, "choice")) && !is_rejected(before) &&
+              (named == '\0' || !is_compared(before))) {
+            keep(named, named_letter(rest.substr(6)));
           }
           break;
         default:
           break;
       }
-      if (at == 0 || !is_letter(text_[at - 1])) {
-        keep(said, decided_letter(rest));
-        keep(said, praised_letter(rest));
-        keep(said, concluded_letter(rest));
-      }
+      if (at == 0 || !is_letter(text_[at - 1])) keep(said, letter_of_words(rest, before));
     }
     for (const char letter : {stated, said, named, last_line_letter(), bracketed, swallowed}) {
       if (letter != '\0') return letter;
@@ -168,8 +438,14 @@ class LetterFinder {
     return upper >= 'A' && upper <= last_ && (any_case || c == upper) ? upper : '\0';
   }
 
-  static bool ends_word(std::string_view after) {
-    return after.empty() || (!is_letter(after.front()) && !is_digit(after.front()));
+  // What a word begins that says which letter it is.
+  char letter_of_words(std::string_view rest, std::string_view before) const {
+    const char ending = is_rejected(before) ? '\0' : ending_letter(rest);
+    for (const char letter : {decided_letter(rest), only_letter(rest), judged_letter(rest), ending}) {
+      if (letter != '\0' && !is_denied(before) && !is_supposed(before) && !is_of_none(before)) return letter;
+    }
+    if (const char letter = praised_letter(rest, before); letter != '\0') return letter;
+    return concluded_letter(rest);
   }
 
   // After "answer": a colon, then the letter.
@@ -189,15 +465,6 @@ class LetterFinder {
     return !next_line.empty() && stands_alone(next_line.substr(1)) ? letter_of(next_line.front(), true) : '\0';
   }
 
-  // Nothing but marks up to the end of the line.
-  static bool stands_alone(std::string_view after) {
-    for (const char c : after.substr(0, kMaxDressing)) {
-      if (c == '\n' || c == '\r') return true;
-      if (std::string_view(" \t*_$`\"')]}.").find(c) == std::string_view::npos) return false;
-    }
-    return after.size() <= kMaxDressing;
-  }
-
   // After the opening tag.
   char tagged_letter(std::string_view after) const {
     after = without_dressing(after.substr(0, kMaxDressing), true);
@@ -207,103 +474,258 @@ class LetterFinder {
     return letter_of(after.front(), true);
   }
 
-  // After the command.
+  // After the command: the letter alone, or as options have it, or led in as a sentence would.
   char boxed_letter(std::string_view box) const {
-    box = box.substr(0, kMaxDressing);
-    const std::size_t brace = box.find_first_not_of(" \t");
+    const std::size_t brace = box.substr(0, kMaxDressing).find_first_not_of(" \t");
     if (brace == std::string_view::npos || box[brace] != '{') return '\0';
-    box = without_dressing(box.substr(brace), true);
-    if (box.size() < 2) return '\0';
-    const std::string_view after = trim(box.substr(1));
-    if (after.empty() || std::string_view("})].:*$").find(after.front()) == std::string_view::npos) return '\0';
-    return letter_of(box.front(), true);
+    const std::string shown = shown_in_box(box.substr(brace + 1));
+    std::string_view text = trim(shown);
+    for (const std::string_view word : {"the", "my", "final", "correct", "right", "best"}) {
+      if (starts_with_word(text, word)) text = trim(text.substr(word.size()));
+    }
+    for (const std::string_view word : {"answer", "option", "choice", "letter"}) {
+      if (!starts_with_word(text, word)) continue;
+      const Spot spot = spot_after(text.substr(word.size()));
+      return spot.letter != '\0' && ends_option(spot.after()) ? spot.letter : '\0';
+    }
+    const bool quoted = text.size() > 2 && text.front() == text.back() &&
+                        std::string_view("'\"`").find(text.front()) != std::string_view::npos;
+    if (quoted) text = text.substr(1, text.size() - 2);
+    text = without_dressing(text, true);
+    return !text.empty() && ends_option(text.substr(1)) ? letter_of(text.front(), true) : '\0';
   }
 
-  // "Thus, C.", "Therefore: C"
+  // After a letter in a box: nothing, or the option it stands for. "A, C" and "(A) and (C)" are two.
+  bool ends_option(std::string_view after) const {
+    if (trim(after).empty()) return true;
+    if (after.front() == ' ') {
+      after = trim(after);
+      if (is_digit(after.front())) return true;
+    }
+    if (std::string_view(")].:").find(after.front()) == std::string_view::npos) return false;
+    while (!after.empty() && std::string_view(")].:").find(after.front()) != std::string_view::npos) {
+      after.remove_prefix(1);
+    }
+    return (after.empty() || is_space(after.front()) || is_digit(after.front())) && !goes_on_listing(after);
+  }
+
+  // "Thus, C.", "Therefore: C", "**Conclusion:** C"
   char concluded_letter(std::string_view text) const {
-    for (const std::string_view word : {"thus", "therefore", "hence", "so"}) {
-      if (!starts_with(text, word) || !ends_word(text.substr(word.size()))) continue;
-      std::string_view rest = text.substr(word.size());
+    for (const std::string_view word : {"thus", "therefore", "hence", "so", "conclusion"}) {
+      if (!starts_with_word(text, word)) continue;
+      std::string_view rest = without_dressing(text.substr(word.size()), false);
       if (!rest.empty() && (rest.front() == ',' || rest.front() == ':')) rest.remove_prefix(1);
       rest = without_dressing(rest, false);
-      if (rest.empty() || !ends_word(rest.substr(1)) || !concludes(rest.substr(1))) return '\0';
+      if (rest.empty() || !stands_free(rest.substr(1)) || !concludes(rest.substr(1))) return '\0';
       return letter_of(rest.front(), false);
     }
     return '\0';
   }
 
-  // "B is correct", "(B) is the right one".
-  char praised_letter(std::string_view text) const {
-    if (text.size() < 4 || !(text[0] >= 'A' && text[0] <= last_)) return '\0';
-    std::string_view after = text.substr(1);
-    if (!ends_word(after)) return '\0';
-    while (!after.empty() && std::string_view("*_$`\")] ").find(after.front()) != std::string_view::npos) {
-      after.remove_prefix(1);
-    }
+  // "B is correct", "(B) is the right one", "B is the only option that ...", "A is not the answer; B is."
+  char praised_letter(std::string_view text, std::string_view before) const {
+    if (text.size() < 4 || !(text[0] >= 'A' && text[0] <= last_) || !stands_free(text.substr(1))) return '\0';
+    const std::string_view after = without_closing(text.substr(1));
+    const std::string_view judged = judgement(after);
     const bool praised =
-        std::any_of(kPraise.begin(), kPraise.end(), [&](std::string_view one) { return starts_with(after, one); });
-    return praised ? text[0] : '\0';
+        is_praise(judged) || (starts_with_word(after, "is") && sentence_ends(after.substr(2)) && corrects(before));
+    return praised && !is_rejected(before) && !is_supposed(before) ? text[0] : '\0';
   }
 
-  // After "answer", "option" or "choice": a few filler words, then the letter. Behind the last two "A" is no article.
-  char said_letter(std::string_view after, bool named = false) const {
-    if (!ends_word(after)) return '\0';
-    std::string_view rest = skip_to_word(after);
-    for (int filler = 0; filler < kMaxFillers; ++filler) {
-      const auto word = std::find_if(kFillers.begin(), kFillers.end(), [&](std::string_view name) {
-        return starts_with(rest, name) && ends_word(rest.substr(name.size()));
-      });
-      if (word == kFillers.end()) break;
-      rest = skip_to_word(rest.substr(word->size()));
+  // What follows "is".
+  static bool is_praise(std::string_view judged) {
+    if (starts_with_word(judged, "the only")) {
+      const std::string_view rest = trim(judged.substr(8));
+      return !first_phrase(rest, kOnlyOnes).empty() && !is_reversed(rest);
     }
-    if (rest.empty() || !ends_word(rest.substr(1))) return '\0';
-    const bool in_brackets = rest.size() > 1 && rest[1] == ')';
-    if (is_blamed(rest.substr(1))) return '\0';
-    if (named && rest.starts_with("A is ")) return letter_of('A', true);
-    return !in_brackets && is_article(rest) ? '\0' : letter_of(rest.front(), in_brackets);
+    const std::string_view praise = first_phrase(judged, kPraise);
+    if (praise.empty()) return false;
+    const std::string_view rest = judged.substr(praise.size());
+    // "right-handed", "right of the peak": no judgements.
+    if (rest.starts_with('-')) return false;
+    for (const std::string_view place : {"of", "above", "below", "next", "after", "before"}) {
+      if (praise == "right" && starts_with_word(trim(rest), place)) return false;
+    }
+    return true;
   }
 
-  // "I'm going with B", "so I pick (C)."
-  char decided_letter(std::string_view text) const {
-    for (const std::string_view phrase : kDecisions) {
-      if (starts_with(text, phrase)) return said_letter(text.substr(phrase.size()));
-    }
-    for (const std::string_view verb : kSelections) {
-      if (!starts_with(text, verb) || !ends_word(text.substr(verb.size()))) continue;
-      const char letter = said_letter(text.substr(verb.size()));
-      const std::size_t at = letter == '\0' ? std::string_view::npos : letter_after(text.substr(verb.size()), letter);
-      return at != std::string_view::npos && concludes(text.substr(verb.size() + at + 1)) ? letter : '\0';
-    }
-    return '\0';
-  }
-
-  // Where said_letter found it: the first that stands as a word of its own.
-  static std::size_t letter_after(std::string_view text, char letter) {
-    for (std::size_t at = 1; at < text.size(); ++at) {
-      if (to_lower(text[at]) == to_lower(letter) && !is_letter(text[at - 1]) && ends_word(text.substr(at + 1))) {
-        return at;
+  // "B is not the correct answer; " has just been said.
+  static bool corrects(std::string_view before) {
+    const std::string text = lower_case(before.substr(before.size() - std::min(before.size(), kMaxClause)));
+    for (const std::string_view denial : {"not ", "n't ", "n\u2019t "}) {
+      for (const std::string_view praise : {"correct", "right", "the correct", "the right", "the best answer",
+                                            "the best option", "the best choice", "the answer"}) {
+        const std::size_t at = text.rfind(std::string(denial) + std::string(praise));
+        if (at == std::string::npos) continue;
+        // Nothing but the rest of that clause stands between: one mark ends it, with or without "but".
+        std::string_view between = std::string_view(text).substr(at);
+        const std::size_t mark = between.find_first_of(",;:.");
+        if (mark == std::string_view::npos) continue;
+        between = trim(without_dressing(between.substr(mark + 1), true));
+        for (const std::string_view word : {"but", "rather", "option", "choice"}) {
+          if (starts_with_word(between, word)) between = without_dressing(between.substr(word.size()), true);
+        }
+        if (between.empty()) return true;
       }
     }
-    return std::string_view::npos;
+    return false;
   }
 
-  // The sentence ends here, or gives its reason.
-  static bool concludes(std::string_view after) {
-    after = after.substr(0, kMaxDressing);
-    while (!after.empty() && std::string_view("*_$`\"')]} \t").find(after.front()) != std::string_view::npos) {
-      after.remove_prefix(1);
+  // After "answer", "option", "choice" and the like: a few words that say nothing, then the letter.
+  Spot spot_after(std::string_view after) const {
+    if (!ends_word(after)) return {};
+    bool linked = false;
+    bool parted = false;  // by a comma, and by no verb since: "to answer, A and B"
+    std::string_view rest = skip_to_word(after, linked);
+    for (int filler = 0; filler < kMaxFillers; ++filler) {
+      const bool comma = rest.starts_with(',');
+      const std::string_view next = comma ? without_dressing(rest.substr(1), false) : rest;
+      const std::string_view verb = first_phrase(next, kVerbs);
+      const std::string_view word = verb.empty() ? first_phrase(next, kFillers) : verb;
+      if (word.empty()) {
+        if (!comma || !linked) break;
+        rest = next;  // "is, therefore, C"
+        break;
+      }
+      parted = verb.empty() && (parted || (comma && !linked));
+      linked = linked || !verb.empty();
+      rest = skip_to_word(next.substr(word.size()), linked);
     }
-    if (after.empty() || std::string_view(".!;\n\r").find(after.front()) != std::string_view::npos) return true;
-    return std::any_of(kReasons.begin(), kReasons.end(), [&](std::string_view reason) {
-      return starts_with(after, reason) && ends_word(after.substr(reason.size()));
-    });
+    if (rest.empty() || parted || !stands_free(rest.substr(1))) return {};
+    return {letter_of(rest.front(), true), rest, linked};
   }
 
-  static std::string_view skip_to_word(std::string_view text) {
+  // After "answer" or what says that one is chosen.
+  char said_letter(std::string_view after) const { return said_spot(after).letter; }
+
+  // The same, with what follows the letter.
+  Spot said_spot(std::string_view after) const {
+    if (const Spot other = contrasted_spot(after); other.letter != '\0') return other;
+    return checked(spot_after(after), false);
+  }
+
+  // After "option" or "choice", behind which "A" is no article.
+  char named_letter(std::string_view after) const { return checked(spot_after(after), true).letter; }
+
+  // Nothing unless what spot_after() came to is a choice.
+  Spot checked(const Spot& spot, bool named) const {
+    if (spot.letter == '\0') return {};
+    const bool in_brackets = spot.after().starts_with(')');
+    if (is_blamed(spot.after()) || goes_on_listing(spot.after())) return {};
+    if (named && spot.text.starts_with("A is ")) return spot;
+    if (!in_brackets && is_article(spot.text)) return {};
+    // "The answer is a.": no article ends a sentence.
+    const bool small = spot.text.front() != spot.letter;
+    if (small && !in_brackets && !(spot.linked && sentence_ends(spot.after()))) return {};
+    return spot;
+  }
+
+  // "is not B but A."
+  Spot contrasted_spot(std::string_view after) const {
+    std::string_view rest = trim(after.substr(0, kMaxClause));
+    if (!starts_with_word(rest, "is") || !starts_with_word(trim(rest.substr(2)), "not")) return {};
+    const std::size_t size = rest.size();
+    rest = rest.substr(0, std::min(rest.find_first_of(".;!?\n"), size));
+    const std::size_t but = rest.find(" but ");
+    if (but == std::string_view::npos) return {};
+    // In the whole text again, for what follows the letter.
+    rest = after.substr(static_cast<std::size_t>(rest.data() - after.data()) + but + 4);
+    for (const std::string_view word : {"rather", "instead"}) {
+      if (starts_with_word(trim(rest.substr(0, kMaxDressing)), word))
+        rest = rest.substr(rest.find_first_not_of(' ') + word.size());
+    }
+    const Spot spot = checked(spot_after(rest), false);
+    return concludes(spot.after()) ? spot : Spot{};
+  }
+
+  // More letters follow: "B or C", "A, B, and D", "A and C.".
+  bool goes_on_listing(std::string_view after) const {
+    std::string_view rest = without_closing(after);
+    const bool comma = rest.starts_with(',');
+    if (comma) rest = without_dressing(rest.substr(1), false);
+    const bool either = starts_with_word(rest, "or") || rest.starts_with('/');
+    const bool both = starts_with_word(rest, "and");
+    if (!comma && !either && !both) return false;
+    rest = rest.substr(std::min<std::size_t>(rest.size(), both ? 3 : rest.starts_with('/') ? 1 : either ? 2 : 0));
+    rest = without_dressing(rest, false);
+    for (const std::string_view word : {"option", "choice"}) {
+      if (starts_with_word(rest, word)) rest = without_dressing(rest.substr(word.size()), false);
+    }
+    if (rest.empty() || letter_of(rest.front(), false) == '\0' || !stands_free(rest.substr(1))) return false;
+    if (either) return true;
+    // "C and D is wrong" lists nothing.
+    const std::string_view next = without_closing(rest.substr(1));
+    return concludes(next) || next.starts_with(',') || starts_with_word(next, "and") || starts_with_word(next, "or");
+  }
+
+  // "I'm going with B", "so I pick (C).", "which matches D."
+  char decided_letter(std::string_view text) const {
+    if (const std::string_view phrase = first_phrase(text, kDecisions); !phrase.empty()) {
+      return said_letter(text.substr(phrase.size()));
+    }
+    const std::string_view verb = first_phrase(text, kSelections);
+    if (verb.empty()) return '\0';
+    const Spot spot = checked(spot_after(text.substr(verb.size())), false);
+    return concludes(spot.after()) ? spot.letter : '\0';
+  }
+
+  // "Only D is consistent with this.", "only (C) remains."
+  char only_letter(std::string_view text) const {
+    if (!starts_with_word(text, "only")) return '\0';
+    const Spot spot = spot_after(text.substr(4));
+    if (spot.letter == '\0' || spot.linked) return '\0';
+    const std::string_view after = without_closing(spot.after());
+    const std::string_view left = first_phrase(after, kLeftOver);
+    const bool last_one = !left.empty() && concludes(after.substr(left.size()));  // no "remains unchanged"
+    return last_one || !first_phrase(after, kAgreement).empty() ? letter_of(spot.text.front(), false) : '\0';
+  }
+
+  // "The correct statement is C.", "Letter: C"
+  char judged_letter(std::string_view text) const {
+    std::string_view rest;
+    if (starts_with_word(text, "letter")) {
+      rest = text.substr(6);
+    } else {
+      const std::string_view praise = starts_with_word(text, "correct") ? "correct"
+                                      : starts_with_word(text, "right") ? "right"
+                                                                        : "";
+      if (praise.empty()) return '\0';
+      rest = text.substr(praise.size());
+      for (int word = 0; word < 2; ++word) rest = without_noun(rest);
+    }
+    const Spot spot = checked(spot_after(rest), false);
+    if (!spot.linked) return '\0';
+    const bool as_options_do = spot.after().starts_with(')') || spot.after().starts_with(':');
+    return as_options_do || concludes(spot.after()) ? spot.letter : '\0';
+  }
+
+  // Without the word at the front, where it may be the name of what is asked for.
+  static std::string_view without_noun(std::string_view text) {
+    constexpr std::array<std::string_view, 15> kNoNouns = {"is",   "because", "since", "as", "for", "but", "and",  "if",
+                                                           "when", "that",    "which", "it", "or",  "so",  "would"};
+    const std::string_view next = trim(text.substr(0, kMaxDressing));
+    std::size_t end = 0;
+    while (end < next.size() && is_letter(next[end])) ++end;
+    if (end < 2 || !text.starts_with(' ') || !first_phrase(next, kNoNouns).empty()) return text;
+    return text.substr(static_cast<std::size_t>(next.data() - text.data()) + end);
+  }
+
+  // "..., which corresponds to B." at the end of the text.
+  char ending_letter(std::string_view text) const {
+    const std::string_view phrase = first_phrase(text, kEndings);
+    if (phrase.empty()) return '\0';
+    const Spot spot = checked(spot_after(text.substr(phrase.size())), false);
+    return ends_text(spot.after()) ? spot.letter : '\0';
+  }
+
+  // To the next word; `linked` becomes true where a colon or the like is passed.
+  static std::string_view skip_to_word(std::string_view text, bool& linked) {
     text = without_dressing(text, false);
     const bool dashed = text.starts_with("- ") || text.starts_with("\u2013 ") || text.starts_with("\u2014 ");
     if (dashed) text = without_dressing(text.substr(text.find(' ')), false);
-    if (!text.empty() && (text.front() == ':' || text.front() == '=')) text = without_dressing(text.substr(1), false);
+    const bool marked = !text.empty() && (text.front() == ':' || text.front() == '=');
+    if (marked) text = without_dressing(text.substr(1), false);
+    linked = linked || dashed || marked;
     return text;
   }
 
@@ -311,20 +733,51 @@ class LetterFinder {
   static bool is_article(std::string_view text) {
     if (text.size() < 3 || text[0] != 'A' || text[1] != ' ') return false;
     const std::string_view next = text.substr(2);
-    return is_letter(next.front()) && !starts_with(next, "because") && !starts_with(next, "since");
+    return is_letter(next.front()) && first_phrase(next, kReasons).empty();
+  }
+
+  // As options begin: "B) ", "B. ", "B: ". Expects no marks before it.
+  static bool begins_as_options_do(std::string_view line) {
+    return line.size() > 1 && std::string_view(").:").find(line[1]) != std::string_view::npos &&
+           (line.size() == 2 || !is_letter(line[2]));
   }
 
   char last_line_letter() const {
     const std::string_view all = trim(text_);
     const std::size_t line_end = all.find_last_of("\n\r");
-    const std::string_view line =
+    std::string_view line =
         without_dressing(line_end == std::string_view::npos ? all : all.substr(line_end + 1), false);
+    for (const std::string_view arrow : kArrows) {
+      if (!line.starts_with(arrow)) continue;
+      line = without_dressing(line.substr(arrow.size()), false);
+      break;
+    }
     if (line.empty()) return '\0';
     const std::string_view after = line.substr(1);
-    const bool as_options_do = !after.empty() &&
-                               std::string_view(").:").find(after.front()) != std::string_view::npos &&
-                               (after.size() == 1 || !is_letter(after[1]));
-    return as_options_do || stands_alone(after) ? letter_of(line.front(), as_options_do || after.empty()) : '\0';
+    const bool as_options_do = begins_as_options_do(line);
+    if (!as_options_do && !stands_alone(after)) return '\0';
+    const char letter = letter_of(line.front(), as_options_do || after.empty());
+    if (is_blamed(after.substr(as_options_do ? 1 : 0))) return '\0';
+    if (as_options_do && ends_list(letter, line_end == std::string_view::npos ? "" : all.substr(0, line_end), after)) {
+      return '\0';
+    }
+    return letter;
+  }
+
+  // The last line is one of a list of options: the line before it has the letter before, or it has the next one itself.
+  static bool ends_list(char letter, std::string_view lines_before, std::string_view after) {
+    if (letter == 'A') {
+      const std::string_view line = after.substr(0, 4096);
+      for (std::size_t at = 1; at + 1 < line.size(); ++at) {
+        if (line[at] == 'B' && line[at + 1] == ')' && !is_letter(line[at - 1])) return true;
+      }
+      return false;
+    }
+    lines_before = trim(lines_before);
+    const std::size_t line_end = lines_before.find_last_of("\n\r");
+    const std::string_view line =
+        without_dressing(line_end == std::string_view::npos ? lines_before : lines_before.substr(line_end + 1), false);
+    return letter != '\0' && !line.empty() && line.front() == letter - 1 && begins_as_options_do(line);
   }
 
   char bracketed_letter(std::string_view text) const {

@@ -1,6 +1,7 @@
 #include "answer/equivalence.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdint>
 #include <optional>
@@ -9,10 +10,12 @@
 #include <utility>
 #include <vector>
 
+#include "answer/compound_quantity.h"
 #include "answer/expression.h"
 #include "answer/phrases.h"
 #include "answer/reading.h"
 #include "answer/structure.h"
+#include "answer/unit_vectors.h"
 #include "answer/units.h"
 #include "answer/value_arithmetic.h"
 #include "dts/answer.h"
@@ -31,9 +34,28 @@ bool is_constant(std::string_view text) {
   return value && value->constant;
 }
 
-// Letters, with indices, added or multiplied or in brackets: x, m+n, f(x), (x, y), x_1. A number is in it only where
-// something is counted or a function taken there: a_5, f(2).
+// Whether what ends before the bracket at `open` is a function taken there: f, f', f^(-1), (f\circ g), gcd, but not the
+// x of 2x(3) nor the ab of ab(3).
+bool is_called(std::string_view text, std::size_t open) {
+  std::string_view before = text.substr(0, open);
+  while (before.ends_with('\'')) before.remove_suffix(1);
+  for (const std::string_view inverse : {"^(-1)", "^-1"}) {
+    if (before.ends_with(inverse)) before.remove_suffix(inverse.size());
+  }
+  if (before.ends_with(')')) return before.find("\\circ") != std::string_view::npos;
+  std::size_t begin = before.size();
+  while (begin > 0 && is_letter(before[begin - 1])) --begin;
+  const std::size_t letters = before.size() - begin;
+  const char earlier = begin > 0 ? before[begin - 1] : ' ';
+  if (letters == 1) return !is_digit(earlier);
+  return letters > 2 || (letters == 2 && earlier == '\\');
+}
+
+// Letters, with indices, added or multiplied or in brackets: x, m+n, f(x), (x, y), x_1, [ABC]. A number is in it only
+// where something is counted or a function taken there: a_5, f(2), f^(-1)(2). What has to be solved first is none:
+// sqrt(x), -x.
 bool is_symbols(std::string_view text) {
+  if (text.starts_with("sqrt") || text.starts_with('-')) return false;
   bool any = false;
   int depth = 0;
   int function_depth = -1;
@@ -44,26 +66,29 @@ bool is_symbols(std::string_view text) {
     } else if (c == '_') {
       const bool in_brackets = text.substr(i + 1, 1) == "(";
       while (i + 1 < text.size() && (is_digit(text[i + 1]) || (in_brackets && text[i] != ')'))) ++i;
-    } else if (c == '(') {
-      const bool called = i > 0 && (is_letter(text[i - 1]) || text[i - 1] == '\'') &&
-                          (i == 1 || !(is_letter(text[i - 2]) || is_digit(text[i - 2])));
-      if (called && function_depth < 0) function_depth = depth;
+    } else if (c == '^' && (text.substr(i).starts_with("^(-1)(") || text.substr(i).starts_with("^-1("))) {
+      i = text.find('1', i) + (text[i + 1] == '(' ? 1 : 0);
+    } else if (c == '(' || c == '[') {
+      if (is_called(text, i) && function_depth < 0) function_depth = depth;
       ++depth;
-    } else if (c == ')') {
+    } else if (c == ')' || c == ']') {
       if (--depth <= function_depth) function_depth = -1;
     } else if (is_digit(c) || std::string_view(".<>=").find(c) != std::string_view::npos) {
       if (function_depth < 0) return false;
-    } else if (std::string_view("+-*/, \\'|").find(c) == std::string_view::npos) {
+    } else if (std::string_view("+-*/, \\'|#").find(c) == std::string_view::npos) {
       return false;
     }
   }
   return any;
 }
 
+// What an equation gives a value to: a name, or a sum that is only hinted at, 1+2+...+10.
+bool is_named(std::string_view side) { return is_symbols(side) || side.find("...") != std::string_view::npos; }
+
 // 5 of x=5, m+n=5, f(2)=5 and 5=x: of an equation that gives something a value. x^2+y^2=1 does not say 1.
 std::optional<std::string_view> stated_value(const Relation& relation) {
   if (relation.sign != "=") return std::nullopt;
-  if (is_symbols(relation.left)) return relation.right;
+  if (is_named(relation.left)) return relation.right;
   return is_symbols(relation.right) ? std::optional(relation.left) : std::nullopt;
 }
 
@@ -75,11 +100,59 @@ std::string_view mirrored(std::string_view sign) {
   return sign;
 }
 
+// 1+-sqrt(2) stands for two values: the signs are read all up, then all down. Two that are not tied to each other, as
+// +- and -+ are, may stand for four. None where there is no such sign.
+std::vector<std::string> alternatives(std::string_view text) {
+  const std::size_t first = text.find("+-");
+  const bool twice = first != std::string_view::npos && text.find("+-", first + 2) != std::string_view::npos;
+  if (twice && text.find("-+") == std::string_view::npos) return {};
+  std::vector<std::string> both(2);
+  bool any = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const std::string_view two = text.substr(i, 2);
+    if (two != "+-" && two != "-+") {
+      for (std::string& one : both) one += text[i];
+      continue;
+    }
+    both[0] += two[0];
+    both[1] += two[1];
+    any = true;
+    ++i;
+  }
+  if (!any) return {};
+  for (std::string& one : both) {
+    if (one.starts_with('+')) one.erase(0, 1);
+  }
+  return both;
+}
+
+// The members of a set or bare list, those with a double sign as two.
+std::vector<std::string> signed_items(std::string_view text) {
+  const std::optional<Parts> parts = split_parts(text);
+  const bool list = parts && (parts->is_bare() || parts->is_set());
+  std::vector<std::string> out;
+  for (const std::string_view item : list ? parts->items : std::vector<std::string_view>{text}) {
+    std::vector<std::string> both = alternatives(item);
+    if (both.empty()) both.emplace_back(item);
+    for (std::string& one : both) out.push_back(std::move(one));
+  }
+  return out;
+}
+
 // The a and b of "all reals but a and b", however it is said; none when it says anything else.
 std::vector<std::string> excluded_points(std::string_view text) {
-  if (const std::optional<Relation> relation = split_relation(text); relation && relation->sign == "!=") {
-    const bool variable = relation->left.size() == 1 && is_letter(relation->left.front());
-    return variable ? std::vector<std::string>{std::string(relation->right)} : std::vector<std::string>{};
+  constexpr std::string_view kUnequal = "!=";
+  if (const std::size_t sign = text.find(kUnequal); sign != std::string_view::npos) {
+    const std::string_view variable = trim(text.substr(0, sign));
+    const std::string_view unequal = text.substr(0, sign + kUnequal.size());
+    if (variable.size() != 1 || !is_letter(variable.front())) return {};
+    std::vector<std::string> points;
+    for (std::string& item : signed_items(text.substr(unequal.size()))) {  // x!=1 and x!=2; x!=1, 2
+      if (item.starts_with(unequal)) item.erase(0, unequal.size());
+      if (item.find_first_of("<>=") != std::string::npos) return {};
+      points.push_back(std::move(item));
+    }
+    return points;
   }
   std::optional<std::string_view> rest;
   for (const std::string_view begin :
@@ -92,12 +165,9 @@ std::vector<std::string> excluded_points(std::string_view text) {
   }
   if (!rest) return {};
   std::vector<std::string> points;
-  const std::optional<Parts> parts = split_parts(*rest);
-  const bool list = parts && (parts->is_bare() || parts->is_set());
-  for (std::string_view item : list ? parts->items : std::vector<std::string_view>{*rest}) {
+  for (const std::string& item : signed_items(*rest)) {
     const std::optional<Relation> relation = split_relation(item);
-    if (relation) item = stated_value(*relation).value_or(item);
-    points.emplace_back(item);
+    points.emplace_back(relation ? stated_value(*relation).value_or(item) : item);
   }
   return points;
 }
@@ -166,29 +236,6 @@ class Comparison {
     return true;
   }
 
-  // 1+-sqrt(2) stands for two values: the signs are read all up, then all down. Two that are not tied to each other, as
-  // +- and -+ are, may stand for four.
-  static std::vector<std::string> alternatives(std::string_view text) {
-    const std::size_t first = text.find("+-");
-    const bool twice = first != std::string_view::npos && text.find("+-", first + 2) != std::string_view::npos;
-    if (twice && text.find("-+") == std::string_view::npos) return {};
-    std::vector<std::string> both(2);
-    bool any = false;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-      const std::string_view two = text.substr(i, 2);
-      if (two != "+-" && two != "-+") {
-        for (std::string& one : both) one += text[i];
-        continue;
-      }
-      both[0] += two[0];
-      both[1] += two[1];
-      any = true;
-      ++i;
-    }
-    if (any) return both;
-    return {};
-  }
-
   bool same_alternatives(std::string_view a, std::string_view b, int depth) {
     const auto is_signed = [](std::string_view text) {
       return text.find("+-") != std::string_view::npos || text.find("-+") != std::string_view::npos;
@@ -197,19 +244,6 @@ class Comparison {
     const std::vector<std::string> items_a = signed_items(a);
     const std::vector<std::string> items_b = signed_items(b);
     return same_unordered({items_a.begin(), items_a.end()}, {items_b.begin(), items_b.end()}, depth);
-  }
-
-  // The members of a set or bare list, those with a double sign as two.
-  static std::vector<std::string> signed_items(std::string_view text) {
-    const std::optional<Parts> parts = split_parts(text);
-    const bool list = parts && (parts->is_bare() || parts->is_set());
-    std::vector<std::string> out;
-    for (const std::string_view item : list ? parts->items : std::vector<std::string_view>{text}) {
-      std::vector<std::string> both = alternatives(item);
-      if (both.empty()) both.emplace_back(item);
-      for (std::string& one : both) out.push_back(one.starts_with('+') ? one.substr(1) : std::move(one));
-    }
-    return out;
   }
 
   // The entries of a matrix of one row or one column; none when it is anything else.
@@ -228,7 +262,8 @@ class Comparison {
 
   static bool is_tuple(const Parts& parts) { return parts.open == '(' && parts.close == ')' && parts.items.size() > 1; }
 
-  // x=1, y=2: what each of several letters is, sorted by them. None when it is anything else.
+  // x=1, y=2: what each of several names is, in the order in which a tuple has them: letters that follow each other in
+  // the alphabet in its order, others as they are written. None when it is anything else.
   static std::vector<std::pair<std::string_view, std::string_view>> assignments(const Parts& parts) {
     std::vector<std::pair<std::string_view, std::string_view>> out;
     if (!parts.is_bare()) return {};
@@ -237,29 +272,45 @@ class Comparison {
       if (!relation || relation->sign != "=" || !is_symbols(relation->left)) return {};
       out.emplace_back(relation->left, relation->right);
     }
-    std::sort(out.begin(), out.end());
-    const auto twice =
-        std::adjacent_find(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.first == b.first; });
-    if (twice != out.end()) return {};
-    return out;
+    std::vector<std::pair<std::string_view, std::string_view>> sorted = out;
+    std::sort(sorted.begin(), sorted.end());
+    bool neighbours = true;
+    for (std::size_t i = 1; i < sorted.size(); ++i) {
+      const std::string_view one = sorted[i - 1].first;
+      const std::string_view next = sorted[i].first;
+      if (one == next) return {};
+      const bool letters = one.size() == next.size() && (one.size() == 1 || one.substr(1, 1) == "_");
+      neighbours =
+          neighbours && letters && (one.size() == 1 ? next.front() - one.front() == 1 : one.front() == next.front());
+    }
+    return neighbours ? sorted : out;
   }
 
-  // What the tuple has where its letters are named in order.
+  // The same values without their names: in that order, or in any beside a list that has none.
   bool same_assignments(const Parts& named, const Parts& other, int depth) {
     const auto of_named = assignments(named);
     if (of_named.empty()) return false;
-    const std::vector<std::string_view> entries = is_tuple(other) ? other.items : vector_entries(other);
-    if (entries.empty()) return false;
     std::vector<std::string_view> values;
     values.reserve(of_named.size());
     for (const auto& [name, value] : of_named) values.push_back(value);
-    return same_ordered(values, entries, depth);
+    if (other.is_bare()) return same_unordered(values, other.items, depth);  // it has lost its order
+    const std::vector<std::string_view> entries = is_tuple(other) ? other.items : vector_entries(other);
+    return !entries.empty() && same_ordered(values, entries, depth);
   }
 
   // Tuples, intervals and lists of words in order; sets and bare lists of numbers in any.
   bool same_parts(std::string_view a, std::string_view b, int depth) {
     const std::optional<Parts> of_a = split_parts(a);
     const std::optional<Parts> of_b = split_parts(b);
+    // x=1, y=2 beside what has no names.
+    if (of_a && of_b && assignments(*of_a).empty() != assignments(*of_b).empty()) {
+      return same_assignments(*of_a, *of_b, depth) || same_assignments(*of_b, *of_a, depth);
+    }
+    // A set of the empty set is not empty.
+    const auto holds_nothing = [](const std::optional<Parts>& parts) {
+      return parts && parts->is_set() && parts->items.size() == 1 && parts->items.front() == "\\emptyset";
+    };
+    if (holds_nothing(of_a) != holds_nothing(of_b)) return false;
     // A set and its members without the braces: {1, 2} and 1, 2; {5} and 5.
     if (of_a && of_a->is_set() && (of_b ? of_b->is_bare() : !a.empty())) {
       return same_unordered(of_a->items, of_b ? of_b->items : std::vector<std::string_view>{b}, depth);
@@ -268,7 +319,6 @@ class Comparison {
       return same_unordered(of_b->items, of_a ? of_a->items : std::vector<std::string_view>{a}, depth);
     }
     if (!of_a || !of_b) return same_wrapped(of_a, b, depth) || same_wrapped(of_b, a, depth);
-    if (same_assignments(*of_a, *of_b, depth) || same_assignments(*of_b, *of_a, depth)) return true;
     if (is_tuple(*of_a) && !is_tuple(*of_b)) return same_vector(*of_b, *of_a, depth);
     if (is_tuple(*of_b) && !is_tuple(*of_a)) return same_vector(*of_a, *of_b, depth);
     if (of_a->open != of_b->open || of_a->close != of_b->close) return false;
@@ -296,9 +346,9 @@ class Comparison {
     return outer->items.front().starts_with("[[") && same(outer->items.front(), other, depth + 1);
   }
 
-  // Numbers, points, and what several letters are.
+  // Numbers, points, what several letters are, and several equations of the same thing.
   bool unordered(const Parts& parts) {
-    if (!assignments(parts).empty()) return true;
+    if (!assignments(parts).empty() || all_of_one_name(parts)) return true;
     return std::all_of(parts.items.begin(), parts.items.end(), [&](std::string_view item) {
       if (!charge(item.size())) return false;
       const std::optional<Parts> point = split_parts(item);
@@ -309,6 +359,18 @@ class Comparison {
       const std::optional<Relation> relation = split_relation(item);
       return is_constant(relation ? stated_value(*relation).value_or(item) : item);
     });
+  }
+
+  // y=x, y=-x
+  static bool all_of_one_name(const Parts& parts) {
+    std::string_view name;
+    for (const std::string_view item : parts.items) {
+      const std::optional<Relation> relation = split_relation(item);
+      if (!relation || relation->sign != "=" || !is_symbols(relation->left)) return false;
+      if (!name.empty() && relation->left != name) return false;
+      name = relation->left;
+    }
+    return true;
   }
 
   bool same_union(std::string_view a, std::string_view b, int depth) {
@@ -346,10 +408,15 @@ class Comparison {
       const std::optional<Parts> parts = split_parts(text);
       const bool inequalities = parts && parts->is_bare() && text.find_first_of("<>") != std::string_view::npos;
       if (inequalities && text.find(" and ") != std::string_view::npos) return {};
-      if (inequalities) items = parts->items;
+      const bool alternatives = parts && parts->is_bare() && text.find(" or ") != std::string_view::npos;
+      if (inequalities || alternatives) items = parts->items;
     }
     std::vector<Span> out;
     for (const std::string_view item : items) {
+      if (const std::vector<Span> around = spans_around_zero(item); !around.empty()) {
+        out.insert(out.end(), around.begin(), around.end());
+        continue;
+      }
       const std::optional<Parts> parts = split_parts(item);
       const bool interval = parts && !parts->is_bare() && !parts->is_set() && parts->items.size() == 2;
       const std::optional<Span> span =
@@ -359,6 +426,23 @@ class Comparison {
       out.push_back(*span);
     }
     return out;
+  }
+
+  // |x|<3 as (-3, 3), |x|>=3 as (-infinity, -3] and [3, infinity); none when it is anything else.
+  static std::vector<Span> spans_around_zero(std::string_view text) {
+    const std::optional<Relation> relation = split_relation(text);
+    if (!relation || relation->left.size() != 3 || relation->left.front() != '|' || relation->left.back() != '|')
+      return {};
+    const char variable = relation->left[1];
+    if (!is_letter(variable) || relation->sign.find_first_of("<>") == std::string_view::npos) return {};
+    const std::optional<Value> value = evaluate(relation->right);
+    if (!value || !value->constant || !(value->approximate() > 0)) return {};
+    const std::string high(relation->right);
+    const std::string low = "-(" + high + ")";
+    const bool closed = relation->sign.size() == 2;
+    if (relation->sign.front() == '<') return {{closed ? '[' : '(', low, high, closed ? ']' : ')', variable}};
+    return {{'(', "-infinity", low, closed ? ']' : ')', variable},
+            {closed ? '[' : '(', high, "infinity", ')', variable}};
   }
 
   // x>1 and x<3 are 1<x<3.
@@ -493,17 +577,24 @@ class Comparison {
   std::size_t& budget_;
 };
 
-// "(b) 12" -> "12": an option with its letter; empty when it is not one.
+// "(b) 12", "b) 12", "b. 12" -> "12": an option with its letter; empty when it is not one.
 std::string_view labelled(std::string_view normal) {
-  if (normal.size() < 4 || normal[0] != '(' || !is_letter(normal[1]) || normal[2] != ')') return {};
-  return trim(normal.substr(3));
+  const bool opened = normal.starts_with('(');
+  if (opened) normal.remove_prefix(1);
+  if (normal.size() < 3 || !is_letter(normal[0])) return {};
+  const bool closed = normal[1] == ')' || (!opened && normal.substr(1, 2) == ". ");
+  const std::string_view value = closed ? trim(normal.substr(2)) : std::string_view();
+  // "(a), (c)" and "(a) and (c)" are two options.
+  const bool another = value.starts_with(',') || value.starts_with("and ") || value.starts_with("or ");
+  return another ? std::string_view() : value;
 }
 
 // What the option says, or its letter, is what the other says.
 bool same_option(std::string_view option, std::string_view other, std::size_t& budget) {
   const std::string_view value = labelled(option);
   if (value.empty() || !labelled(other).empty()) return false;
-  return other == option.substr(1, 1) || Comparison(budget).same(value, other);
+  const std::string_view letter = option.substr(option.starts_with('(') ? 1 : 0, 1);
+  return other == letter || Comparison(budget).same(value, other);
 }
 
 // 3 mod 5 where the other only says 3: whoever was asked for the remainder has named it. 8 is no remainder.
@@ -516,6 +607,14 @@ bool same_residue(std::string_view residue, std::string_view other, std::size_t&
   if (!rest || !rest->exact || !rest->constant || rest->exact->is_negative()) return false;
   if (modulus && modulus->exact && rest->approximate() >= modulus->approximate()) return false;
   return Comparison(budget).same(residue, std::string(other) + std::string(residue.substr(mod)));
+}
+
+// 3:30 pm where the other only says 3:30.
+bool same_clock(std::string_view with_half, std::string_view other) {
+  if (!with_half.ends_with(" am") && !with_half.ends_with(" pm")) return false;
+  const std::string_view clock = with_half.substr(0, with_half.size() - 3);
+  if (other.size() > 1 && other.starts_with('0') && is_digit(other[1])) other.remove_prefix(1);
+  return clock.find(':') != std::string_view::npos && clock == other;
 }
 
 // 50% is 50 to some and 0.5 to others.
@@ -549,6 +648,18 @@ void split_label(Reading& reading) {
   reading.core.resize(gap);
 }
 
+// "12(as desired)", "12(since 4*3=12)": a remark behind a number, unless it says what the number is.
+void drop_remark(std::string& core) {
+  const std::size_t open = core.find('(');
+  if (open == 0 || open == std::string::npos || !core.ends_with(')') || open + 3 >= core.size()) return;
+  const std::string_view remark = std::string_view(core).substr(open + 1);
+  if (!is_letter(remark[0]) || !is_letter(remark[1])) return;
+  for (const std::string_view word : {"mod", "base", "or", "and", "not", "if", "in", "times"}) {
+    if (remark.starts_with(word) && !is_letter(remark[word.size()])) return;
+  }
+  if (!evaluate(core) && is_constant(core.substr(0, open))) core.resize(open);
+}
+
 // (x, y)=(1, 2) as x=1, y=2.
 std::string without_tuple_of_names(std::string_view core) {
   const std::optional<Relation> relation = split_relation(core);
@@ -568,23 +679,27 @@ std::string without_tuple_of_names(std::string_view core) {
   return out;
 }
 
-// x=3+4=7 says x=7, where what stands between is 7 as well.
+// x=3+4=7 says x=7, where what stands between is 7 as well, and 3+4=7 says 7.
 std::string without_steps(std::string_view core) {
   const std::size_t first = core.find('=');
   const std::size_t last = core.rfind('=');
-  if (first == last || core.find_first_of("<>!") != std::string_view::npos) return std::string(core);
+  if (first == std::string_view::npos || core.find_first_of("<>!") != std::string_view::npos) return std::string(core);
   const std::string_view named = trim(core.substr(0, first));
   const std::string_view value = trim(core.substr(last + 1));
-  if (named.find_first_of("([{,") != std::string_view::npos && !is_symbols(named)) return std::string(core);
+  // Of one step both sides are numbers, else it is an equation: 4*3=12 says 12.
+  if (first == last && (!is_constant(named) || !is_constant(value))) return std::string(core);
+  if (named.find_first_of("([{,") != std::string_view::npos && !is_named(named) && !is_constant(named)) {
+    return std::string(core);
+  }
   if (core.find(',') != std::string_view::npos) return std::string(core);
   constexpr int kMaxSteps = 8;
   int steps = 0;
-  for (std::size_t at = is_symbols(named) ? first + 1 : 0; at < last; ++steps) {
+  for (std::size_t at = is_named(named) ? first + 1 : 0; at < last; ++steps) {
     const std::size_t end = core.find('=', at);
     if (steps >= kMaxSteps || !same_function(trim(core.substr(at, end - at)), value)) return std::string(core);
     at = end + 1;
   }
-  return is_symbols(named) ? std::string(named) + "=" + std::string(value) : std::string(value);
+  return is_named(named) ? std::string(named) + "=" + std::string(value) : std::string(value);
 }
 
 // {1}\cup{2} as {1, 2}.
@@ -601,18 +716,70 @@ std::string with_sets_joined(std::string core) {
   return joined + "}";
 }
 
-// "pi/4+npi, n\in \Z": which numbers the letter stands for is understood.
+// "pi/4+npi, n\in \Z", "x^2 for all real x": which numbers the letter stands for is understood.
 std::string without_domain(std::string core) {
+  for (const std::string_view all : {" for all ", " for any ", " for every ", " where "}) {
+    const std::size_t at = core.find(all);
+    if (at == std::string::npos || at == 0) continue;
+    std::string whom(std::string_view(core).substr(at + all.size()));
+    std::erase(whom, ' ');
+    constexpr std::array<std::string_view, 9> kEverybody = {
+        "x", "realx", "realnumbersx", "x\\in\\R", "integersn", "integern", "integersk", "nisaninteger", "kisaninteger"};
+    if (std::find(kEverybody.begin(), kEverybody.end(), whom) == kEverybody.end()) continue;
+    core.resize(at);
+    if (core.ends_with(',')) core.pop_back();
+    return core;
+  }
   for (const std::string_view ending : {"\\in \\Z", "\\in\\Z", "\\in \\N", "\\in\\N"}) {
     if (!core.ends_with(ending)) continue;
     const std::string_view rest = std::string_view(core).substr(0, core.size() - ending.size());
-    std::size_t comma = rest.rfind(',');
-    if (comma == std::string_view::npos || comma == 0) return core;
-    const std::string_view letter = trim(rest.substr(comma + 1));
-    if (letter.size() == 1 && is_letter(letter.front())) core.resize(comma);
+    const std::size_t letter = rest.find_last_not_of(' ');
+    if (letter == std::string_view::npos || letter < 2 || !is_letter(rest[letter])) return core;
+    std::string_view before = trim(rest.substr(0, letter));
+    const std::size_t joined = before.size();
+    for (const std::string_view word : {",", " for", " where"}) {
+      if (before.ends_with(word)) before = trim(before.substr(0, before.size() - word.size()));
+    }
+    if (before.size() != joined && !before.empty()) core.resize(before.size());
     return core;
   }
   return core;
+}
+
+// [1, 2]^t and [[1, 2]]^t as [[1], [2]]: a column that was laid down to be written.
+std::string without_transposing(std::string core) {
+  constexpr std::string_view kTransposed = "]^t";
+  if (!core.ends_with(kTransposed)) return core;
+  const std::optional<Parts> outer = split_parts(std::string_view(core).substr(0, core.size() - 2));
+  if (!outer || outer->open != '[') return core;
+  const bool table = outer->items.front().starts_with('[');
+  const std::optional<Parts> row = table && outer->items.size() == 1 ? split_parts(outer->items.front()) : outer;
+  if (!row || (table && outer->items.size() > 1)) return core;
+  std::string out = "[";
+  for (const std::string_view item : row->items) out += (out.size() > 1 ? ", [" : "[") + std::string(item) + "]";
+  return out + "]";
+}
+
+// 1/5[[1], [2]] as [[1/5*(1)], [1/5*(2)]].
+std::string with_factor_inside(std::string core) {
+  const std::size_t table = core.find("[[");
+  if (table == 0 || table == std::string::npos || !core.ends_with("]]")) return core;
+  std::string factor(trim(std::string_view(core).substr(0, table)));
+  if (factor.ends_with('*')) factor.pop_back();
+  if (factor == "-") factor = "-1";
+  const std::optional<Parts> rows = split_parts(std::string_view(core).substr(table));
+  if (!rows || !evaluate(factor)) return core;
+  std::string out = "[";
+  for (const std::string_view row : rows->items) {
+    const std::optional<Parts> entries = split_parts(row);
+    if (!entries || entries->open != '[') return core;
+    out += out.size() > 1 ? ", [" : "[";
+    for (std::size_t i = 0; i < entries->items.size(); ++i) {
+      out += (i > 0 ? ", (" : "(") + factor + ")*(" + std::string(entries->items[i]) + ")";
+    }
+    out += "]";
+  }
+  return out + "]";
 }
 
 // ([[1, 2], [3, 4]]): brackets drawn around a table that has its own.
@@ -621,43 +788,93 @@ std::string without_drawn_brackets(std::string core) {
   return core;
 }
 
+// The 5 of AB=5; the text itself where it names nothing.
+std::string_view value_in(std::string_view core) {
+  const std::optional<Relation> relation = split_relation(core);
+  return relation ? stated_value(*relation).value_or(core) : core;
+}
+
 Reading meaning_of(std::string_view answer) {
   Reading reading = read_answer(answer);
   if (reading.core.size() > kMaxBytes) return reading;
   reading.core = plain_phrase(reading.core);
-  reading.core = without_drawn_brackets(without_tuple_of_names(without_domain(with_sets_joined(reading.core))));
+  reading.core = without_drawn_brackets(without_domain(with_sets_joined(reading.core)));
+  reading.core = with_factor_inside(without_transposing(reading.core));
   if (std::string last = without_steps(reading.core); last != reading.core) {
     Reading again = read_answer(last);
     reading.core = std::move(again.core);
     if (reading.variable.empty()) reading.variable = std::move(again.variable);
   }
+  if (std::optional<Quantity> whole = reading.unit.empty() ? compound_quantity(reading.core) : std::nullopt) {
+    reading.core = std::move(whole->number);
+    reading.unit = std::move(whole->unit);
+  }
   split_label(reading);
-  if (!reading.unit.empty() && !is_constant(reading.core)) reading.unit.clear();
+  drop_remark(reading.core);
+  if (!reading.unit.empty() && !is_constant(value_in(reading.core))) reading.unit.clear();
   return reading;
 }
 
-// Nothing where one of them has none.
+enum class Angle { kNone, kDegrees, kRadians };
+
+// A number without a unit may be degrees as well as radians; with pi in it, it is radians.
+Angle angle_of(const Reading& reading) {
+  if (reading.percent) return Angle::kNone;
+  if (reading.unit.empty()) {
+    const std::string_view value = value_in(reading.core);
+    return value.find("pi") != std::string_view::npos && is_constant(value) ? Angle::kRadians : Angle::kNone;
+  }
+  const Unit unit = read_unit(reading.unit);
+  if (unit.dimensions.size() != 1 || unit.dimensions.front().second != 1) return Angle::kNone;
+  const std::string_view measured = unit.dimensions.front().first;
+  return measured == "degrees" ? Angle::kDegrees : measured == "radians" ? Angle::kRadians : Angle::kNone;
+}
+
+// 60 degrees as pi/3; nothing where they are not an angle in degrees and one in radians.
+std::optional<bool> same_angle(const Reading& a, const Reading& b) {
+  const Angle of_a = angle_of(a);
+  const Angle of_b = angle_of(b);
+  if (of_a == Angle::kNone || of_b == Angle::kNone || of_a == of_b) return std::nullopt;
+  const Reading& degrees = of_a == Angle::kDegrees ? a : b;
+  const Reading& radians = of_a == Angle::kDegrees ? b : a;
+  return same_function("(" + std::string(value_in(degrees.core)) + ")*deg", value_in(radians.core));
+}
+
+// Nothing where one of them has no unit.
 std::optional<bool> same_quantity(const Reading& a, const Reading& b) {
+  if ((a.percent && !b.percent && !b.unit.empty()) || (b.percent && !a.percent && !a.unit.empty())) return false;
+  if (const std::optional<bool> angle = same_angle(a, b)) return angle;
   if (a.unit.empty() || b.unit.empty()) return std::nullopt;
   const Unit of_a = read_unit(a.unit);
   const Unit of_b = read_unit(b.unit);
   if (of_a.dimensions.empty() || of_b.dimensions.empty()) return std::nullopt;
   if (of_a.dimensions != of_b.dimensions || !of_a.factor || !of_b.factor) return a.unit == b.unit && a.core == b.core;
-  const Maybe value_a = multiply(evaluate(a.core), value_of(of_a.factor));
-  const Maybe value_b = multiply(evaluate(b.core), value_of(of_b.factor));
+  const Maybe value_a = multiply(evaluate(value_in(a.core)), value_of(of_a.factor));
+  const Maybe value_b = multiply(evaluate(value_in(b.core)), value_of(of_b.factor));
   return value_a && value_b && same_value(*value_a, *value_b);
 }
 
 std::string equation(const Reading& reading) { return reading.variable + "=" + reading.core; }
 
 bool same_meaning(const Reading& a, const Reading& b, std::size_t& budget) {
-  if (const std::optional<bool> quantity = same_quantity(a, b)) return *quantity;
+  if (const std::optional<bool> quantity = same_quantity(a, b)) {
+    const std::optional<Relation> of_a = split_relation(a.core);
+    const std::optional<Relation> of_b = split_relation(b.core);
+    const bool named_otherwise = of_a && of_b && !Comparison(budget).same(of_a->left, of_b->left);
+    return *quantity && !named_otherwise;
+  }
   if (!a.variable.empty() && !b.variable.empty() && a.variable != b.variable) {
     return Comparison(budget).same(equation(a), equation(b));
   }
-  // x\in(5, infinity) is not y>5.
   if (a.variable.empty() != b.variable.empty()) {
     const Reading& named = a.variable.empty() ? b : a;
+    const Reading& other = a.variable.empty() ? a : b;
+    // AB=5 is not y=5, but f(x)=2x is y=2x.
+    const std::optional<Relation> relation = split_relation(other.core);
+    const bool says_another = relation && relation->sign == "=" && is_symbols(relation->left) &&
+                              !(named.variable == "y" && relation->left.find('(') != std::string_view::npos);
+    if (says_another) return Comparison(budget).same(equation(named), other.core);
+    // x\in(5, infinity) is not y>5.
     const std::optional<Span> span = span_of_inequality(a.variable.empty() ? a.core : b.core);
     if (span && std::string(1, span->variable) != named.variable) return false;
   }
@@ -666,7 +883,7 @@ bool same_meaning(const Reading& a, const Reading& b, std::size_t& budget) {
   }
   if (a.core == b.core || Comparison(budget).same(a.core, b.core) || same_option(a.core, b.core, budget) ||
       same_option(b.core, a.core, budget) || same_residue(a.core, b.core, budget) ||
-      same_residue(b.core, a.core, budget)) {
+      same_residue(b.core, a.core, budget) || same_clock(a.core, b.core) || same_clock(b.core, a.core)) {
     return true;
   }
   // Where one is an equation and the other was y=..., that is an equation, too.
@@ -691,6 +908,19 @@ bool equivalent_within(std::string_view a, std::string_view b, std::size_t& budg
   Reading of_a = meaning_of(a);
   Reading of_b = meaning_of(b);
   if (of_a.core.size() > kMaxBytes || of_b.core.size() > kMaxBytes) return of_a.core == of_b.core;
+  // Beside a tuple the order in which the names were written counts: (w, h)=(2, 5) is (2, 5).
+  const auto is_tuple = [](const std::string& core) { return core.starts_with('(') && split_parts(core).has_value(); };
+  const bool tuples = is_tuple(of_a.core) || is_tuple(of_b.core);
+  if (!tuples) {
+    of_a.core = without_tuple_of_names(of_a.core);
+    of_b.core = without_tuple_of_names(of_b.core);
+  }
+  // Beside a tuple or a column 3i-2j is a vector; elsewhere i and j may be any letters.
+  const auto is_vector = [&](const std::string& core) { return is_tuple(core) || core.starts_with("[["); };
+  if (is_vector(of_a.core) != is_vector(of_b.core)) {
+    std::string& other = is_vector(of_a.core) ? of_b.core : of_a.core;
+    if (std::optional<std::string> tuple = tuple_of_unit_vectors(other)) other = *std::move(tuple);
+  }
   // In one order whichever was named first: what a budget cuts off must not depend on it.
   const auto key = [](const Reading& one) { return std::tie(one.core, one.variable, one.unit, one.percent); };
   if (key(of_a) == key(of_b)) return true;

@@ -24,6 +24,7 @@ struct Value {
   std::optional<Residue> residue;       // when it is made of rationals, letters, i and square roots of rationals
   std::optional<Approximation> number;  // when it fits a double; infinite values have nothing else
   bool constant = true;                 // no variables in it
+  bool rational = false;                // it is, though `exact` cannot hold it
 
   double approximate() const;  // its real part, for sorting
   bool is_infinite() const;

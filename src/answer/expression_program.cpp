@@ -349,7 +349,7 @@ class Parser {
     if (is_word_here()) return -1;
     const bool joined = at_ > 0 && is_letter(text_[at_ - 1]);
     const std::size_t begin = at_;
-    const char letter = to_lower(text_[at_++]);
+    const char letter = text_[at_++];
     while (peek() == '\'') ++at_;
     const bool marked = at_ > begin + 1;
     std::string called(1, letter);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "answer/expression.h"
+#include "answer/units.h"
 #include "dts/answer.h"
 #include "text/ascii.h"
 
@@ -20,6 +21,8 @@ using namespace text;
 constexpr std::string_view kOpen = "<think>";
 constexpr std::string_view kClose = "</think>";
 constexpr std::size_t kMaxLine = 1024;  // bytes: a longer last line is prose
+constexpr std::size_t kMaxRemark = 32;  // bytes that are looked at for how a remark begins
+constexpr std::size_t kMaxClause = 96;  // bytes that are looked at for what denies
 
 // Drops `words` at the front, whatever their case, when a word ends there.
 bool drop_words(std::string_view& text, std::string_view words) {
@@ -67,6 +70,22 @@ std::size_t formula_end(std::string_view text, std::size_t at) {
   return at;
 }
 
+// ", as required", " because", " (since", ", not 13": what says more about an answer, and is no part of it.
+bool begins_remark(std::string_view text) {
+  const bool comma = text[0] == ',';
+  if (!comma && !is_space(text[0])) return false;
+  text = trim(text.substr(1, kMaxRemark));
+  const bool bracket = text.starts_with('(');
+  if (bracket) text = trim(text.substr(1));
+  for (const std::string_view word : {"because", "since", "rather than", "instead of"}) {
+    if (starts_with_word(text, word)) return true;
+  }
+  for (const std::string_view word : {"as", "which", "where", "so", "not", "I"}) {
+    if ((comma || bracket) && starts_with_word(text, word)) return true;
+  }
+  return bracket && text.starts_with("i.e.");
+}
+
 // Up to the point, outside all formulas, after which another sentence begins; and without ", as required".
 std::string_view first_sentence(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
@@ -78,13 +97,7 @@ std::string_view first_sentence(std::string_view text) {
     const bool stop = (rest[0] == '.' || rest[0] == '!') && rest.size() > 2 && is_space(rest[1]) &&
                       !is_digit(rest[2]) && !(at > 0 && rest[0] == '!' && is_digit(text[at - 1]));
     if (stop) return trim(text.substr(0, at));
-    if (rest[0] == ',' || is_space(rest[0])) {
-      const std::string_view next = trim(rest.substr(1));
-      for (const std::string_view word : {"as", "because", "since", "which", "where", "so", "I"}) {
-        const bool clause = rest[0] == ',' || word == "because" || word == "since";
-        if (clause && starts_with_word(next, word) && at > 0) return trim(text.substr(0, at));
-      }
-    }
+    if (at > 0 && begins_remark(rest)) return trim(text.substr(0, at));
     ++at;
   }
   return text;
@@ -102,7 +115,12 @@ LastLine drop_lead_in(std::string_view line) {
   if (line.substr(0, 1) == ",") line = trim(line.substr(1));
   if (!drop_words(line, "the")) drop_words(line, "my");
   if (!drop_words(line, "final")) drop_words(line, "correct");
-  if (!drop_words(line, "answer")) return unled;
+  if (!drop_words(line, "answer")) {
+    // "The answers vary" states none.
+    if (!drop_words(line, "answers") || !(line.starts_with(':') || drop_words(line, "are"))) return unled;
+    drop_marks(line);
+    return {std::string(first_sentence(line)), !line.empty()};
+  }
   const std::size_t before = line.size();
   drop_marks(line);
   // "Final Answer: The final answer is 7": said twice.
@@ -163,17 +181,67 @@ std::string_view last_formula(std::string_view text) {
   return whole.substr(whole.size() - (whole.size() - text.size()) - (tail.size() - begin));
 }
 
-// "The value of it is 7." -> "7": where only a number follows the verb.
+// Whether a sentence that goes on with a verb has said something else before it: "The least is 3 and the greatest",
+// "all of them except that which".
+bool says_more(std::string_view before) {
+  const std::size_t mark = before.find_last_of(",;");
+  const std::string_view clause = before.substr(mark == std::string_view::npos ? 0 : mark);
+  const std::size_t also = clause.find(" and ");
+  for (const std::string_view verb : {" is ", " are ", " equals "}) {
+    if (also != std::string_view::npos && clause.substr(0, also).find(verb) != std::string_view::npos) return true;
+  }
+  return clause.find(" except ") != std::string_view::npos;
+}
+
+// "The value of it is 7." -> "7": where only a number follows the verb, and nothing denies it.
 std::string_view value_at_end(std::string_view line) {
   line = trim(line);
   for (const std::string_view verb : {" is ", " are ", " equals ", " be ", " get ", " = "}) {
     const std::size_t at = line.rfind(verb);
-    if (at == std::string_view::npos) continue;
+    if (at == std::string_view::npos || is_denied(line.substr(0, at)) || says_more(line.substr(0, at))) continue;
     const std::string_view rest = trim(line.substr(at + verb.size()));
     const std::optional<Value> value = evaluate(normalise_answer(rest));
     if (value && value->constant) return rest;
   }
   return {};
+}
+
+// "There are $12$ such sets" -> "$12$": where no other number is in the sentence.
+std::string_view value_that_is_there(std::string_view line) {
+  bool led = false;
+  for (const std::string_view words : {"there are", "there is", "there exist", "there exists"}) {
+    if (!led) led = drop_words(line, words);
+  }
+  if (!led) return {};
+  for (const std::string_view words : {"exactly", "precisely", "a total of", "only"}) drop_words(line, words);
+  std::size_t end = formula_end(line, 0);
+  if (end == 0) end = std::min(line.find(' '), line.size());
+  const std::string_view value = line.substr(0, end);
+  const std::optional<Value> number = evaluate(normalise_answer(value));
+  if (!number || !number->constant || line.find_first_of("0123456789$\\", end) != std::string_view::npos) return {};
+  // "12 or more", "5 million": no plain count.
+  const std::string_view next = trim(line.substr(end));
+  return changes_meaning(lower_case(next.substr(0, next.find(' ')))) ? std::string_view{} : value;
+}
+
+// The value of a whole sentence that was stated: "The value of $m+n$ is 33" -> "33". The text as it is when it is the
+// answer itself, or a sentence that ends otherwise.
+std::string value_of_sentence(std::string_view stated) {
+  std::string_view line = trim(stated);
+  const std::size_t space = line.find(' ');
+  const bool prose =
+      space != std::string_view::npos && is_word(line.substr(0, space)) && space > 1 && !is_digit(line.front());
+  if (!prose || starts_with_word(line, "not")) return std::string(stated);
+  if (const std::string_view value = value_that_is_there(line); !value.empty()) return std::string(value);
+  if (const std::string_view value = value_at_end(line); !value.empty()) return std::string(value);
+  for (const std::string_view verb : {" is ", " are ", " equals "}) {
+    const std::size_t at = line.rfind(verb);
+    if (at == std::string_view::npos || is_denied(line.substr(0, at)) || says_more(line.substr(0, at))) continue;
+    const std::string_view rest = trim(line.substr(at + verb.size()));
+    const std::string_view formula = last_formula(rest);
+    if (!formula.empty() && formula.data() == rest.data()) return std::string(rest);
+  }
+  return std::string(stated);
 }
 
 // The last "answer is" or "answer:" of the text, with what follows it: where more than the answer was said after it.
@@ -186,9 +254,9 @@ LastLine last_stated(std::string_view text) {
     const std::size_t lower = text.substr(0, end).rfind("nswer");
     if (lower == std::string_view::npos || lower == 0) break;
     end = lower;
-    const bool is_word =
+    const bool whole_word =
         (text[lower - 1] == 'a' || text[lower - 1] == 'A') && (lower < 2 || !is_letter(text[lower - 2]));
-    if (!is_word) continue;
+    if (!whole_word || is_denied(text.substr(0, lower - 1))) continue;
     std::string_view rest = text.substr(lower + 5);
     const std::size_t line_end = std::min(rest.find('\n'), rest.size());
     std::string line = without_bold(rest.substr(0, std::min(line_end, kMaxLine)));
@@ -202,15 +270,39 @@ LastLine last_stated(std::string_view text) {
       const std::size_t next = formula > 0 && formula <= kMaxLine ? formula : std::min(rest.find('\n'), rest.size());
       if (next > kMaxLine) continue;
       const std::string following = without_bold(rest.substr(0, next));
-      return {std::string(first_sentence(trim(following))), true};
+      return {value_of_sentence(first_sentence(trim(following))), true};
     }
     LastLine stated = drop_lead_in("answer" + line);
-    if (stated.is_stated && !stated.text.empty()) return stated;
+    if (stated.is_stated && !stated.text.empty()) return {value_of_sentence(stated.text), true};
   }
   return {};
 }
 
 }  // namespace
+
+bool is_denied(std::string_view before) {
+  std::string clause = lower_case(before.substr(before.size() - std::min(before.size(), kMaxClause)));
+  std::size_t begin = clause.find_last_of(".,;:!?\n");
+  clause.erase(0, begin == std::string::npos ? 0 : begin + 1);
+  begin = clause.rfind(" but ");
+  clause.erase(0, begin == std::string::npos ? 0 : begin + 4);
+  clause = " " + std::string(trim(clause));
+  for (const std::string_view word : {" not", " never", " cannot", " neither", " nor", "n't", "n\u2019t"}) {
+    if (clause.ends_with(word)) return true;
+  }
+  // Of what is thought or said, however it goes on.
+  for (const std::string_view denial : {" not ", " never ", " cannot ", "n't ", "n\u2019t "}) {
+    const std::size_t at = clause.find(denial);
+    if (at == std::string::npos) continue;
+    const std::string_view rest = std::string_view(clause).substr(at + denial.size());
+    for (const std::string_view verb :
+         {"think", "believe", "say", "mean", "imply", "suggest", "conclude", "claim", "true that", "the case that",
+          "clear that", "sure", "certain", "convinced", "know if", "know whether", "follow that"}) {
+      if (starts_with_word(rest, verb)) return true;
+    }
+  }
+  return false;
+}
 
 SplitText split_thinking(std::string_view text, bool opens_thinking) {
   SplitText split;
@@ -296,7 +388,7 @@ LastLine last_line_answer(std::string_view text) {
   }
   const std::string line = without_bold(last_line(text));
   LastLine last = drop_lead_in(trim(line));
-  if (last.is_stated && !last.text.empty()) return last;
+  if (last.is_stated && !last.text.empty()) return {value_of_sentence(last.text), true};
   if (LastLine stated = last_stated(text); stated.is_stated) return stated;
   if (const std::string_view formula = last_formula(text); !formula.empty()) {
     last.text = formula;

@@ -16,4 +16,7 @@ std::string_view tagged_answer(std::string_view text);
 
 LastLine last_line_answer(std::string_view text);
 
+// Whether the end of `before` turns round what follows it: "it cannot", "I don't think that".
+bool is_denied(std::string_view before);
+
 }  // namespace dts

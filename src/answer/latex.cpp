@@ -20,11 +20,14 @@ constexpr int kMaxDepth = 32;            // nesting of arguments that is still r
 constexpr std::size_t kMaxNumber = 256;  // bytes of a number that may have a unit
 
 // Commands without a meaning for the answer.
-constexpr std::array<std::string_view, 31> kDropped = {
-    "left",      "right",       "big",       "Big",    "bigg",     "Bigg",         "bigl",      "bigr",
-    "Bigl",      "Bigr",        "mathstrut", "rm",     "bf",       "it",           "sf",        "displaystyle",
-    "textstyle", "scriptstyle", "limits",    "middle", "nonumber", "tiny",         "small",     "normalsize",
-    "large",     "Large",       "LARGE",     "huge",   "Huge",     "footnotesize", "scriptsize"};
+constexpr std::array<std::string_view, 37> kDropped = {
+    "left",      "right",       "big",       "Big",    "bigg",     "Bigg",         "bigl",       "bigr",
+    "Bigl",      "Bigr",        "mathstrut", "rm",     "bf",       "it",           "sf",         "displaystyle",
+    "textstyle", "scriptstyle", "limits",    "middle", "nonumber", "tiny",         "small",      "normalsize",
+    "large",     "Large",       "LARGE",     "huge",   "Huge",     "footnotesize", "scriptsize", "checkmark",
+    "hfill",     "blacksquare", "square",    "qed",    "hline"};
+// ... nor has their argument.
+constexpr std::array<std::string_view, 5> kSpaces = {"hspace", "vspace", "phantom", "hphantom", "vphantom"};
 
 // Commands that only dress their argument: words, upright symbols, and others.
 constexpr std::array<std::string_view, 10> kWords = {"text",   "textbf",     "textit", "textrm", "textsf",
@@ -47,6 +50,8 @@ constexpr std::array<std::string_view, 6> kTrigonometric = {"sin", "cos", "tan",
 
 constexpr std::array<std::string_view, 6> kFractions = {"frac", "dfrac", "tfrac", "cfrac", "sfrac", "nicefrac"};
 
+// Environments of several statements, a line each.
+constexpr std::array<std::string_view, 2> kStatements = {"cases", "dcases"};
 // Environments that are a table of numbers; which brackets they draw around it is taste.
 constexpr std::array<std::string_view, 5> kMatrices = {"matrix", "pmatrix", "bmatrix", "smallmatrix", "array"};
 
@@ -229,8 +234,8 @@ class LatexReader {
       read_script(depth);
     } else if (c == '$') {
       ++at_;
-    } else if (c == '&' && in_matrix_) {
-      out_ += ',';
+    } else if (c == '&' && environments_ > 0) {
+      out_ += in_matrix_ ? ',' : ' ';
       ++at_;
     } else if (c == '*' && is_power()) {
       out_ += '^';
@@ -238,11 +243,13 @@ class LatexReader {
     } else if (c == '~') {
       out_ += ' ';
       ++at_;
-    } else if (c == '{' && read_choose(depth)) {
+    } else if (c == '{' && (read_infix("\\choose", depth) || read_infix("\\over", depth))) {
       return;
-    } else if (starts("{,}")) {  // a thousands separator without the space of a comma
-      out_ += ',';
+    } else if (starts("{,}") || starts("{:}")) {  // a thousands separator or a clock's colon, without their spaces
+      out_ += text_[at_ + 1];
       at_ += 3;
+    } else if (starts("{}^")) {  // hung on nothing, so that it stands clear of what is before
+      at_ += 2;
     } else if (static_cast<unsigned char>(c) >= 0x80U) {
       read_unicode(depth);
     } else {
@@ -349,7 +356,8 @@ class LatexReader {
     } else if (contains(kDegrees, name)) {
       out_ += kDegreeMark;
     } else if (contains(kWords, name) || contains(kUpright, name)) {
-      if (depth == 0 && unit_begin_ == std::string::npos) {
+      // Words before an equals sign name what is stated: \text{Area} = 5\text{ cm}.
+      if (depth == 0 && (unit_begin_ >= out_.size() || out_.find('=', unit_begin_) != std::string::npos)) {
         unit_begin_ = out_.size();
         unit_in_words_ = contains(kWords, name);
       }
@@ -366,6 +374,10 @@ class LatexReader {
       read_argument(depth);
     } else if (contains(kDressing, name)) {
       read_argument(depth);
+    } else if (contains(kSpaces, name)) {
+      const std::size_t begin = out_.size();
+      read_argument(depth);
+      out_.resize(begin);
     } else if (contains(kColours, name)) {
       skip_argument();
     } else if (contains(kModulo, name)) {
@@ -394,8 +406,12 @@ class LatexReader {
   void read_control_symbol() {
     if (at_ == text_.size()) return;
     const char c = text_[at_];
-    if (c == '\\' && in_matrix_) {
-      out_ += "],[";
+    if (c == '\\' && (in_matrix_ || in_statements_)) {
+      if (in_matrix_) {
+        out_ += "],[";
+      } else if (!trim(out_).ends_with(',')) {
+        out_ += ", ";
+      }
       ++at_;
       skip_row_space();
     } else if (c == '\\') {
@@ -454,22 +470,27 @@ class LatexReader {
     out_ += ' ';
   }
 
-  // {n \choose k}.
-  bool read_choose(int depth) {
-    constexpr std::string_view kChoose = "\\choose";
+  // {n \choose k}, {1 \over 2}: a command between its two arguments.
+  bool read_infix(std::string_view command, int depth) {
     constexpr std::size_t kMaxGroup = 128;  // bytes
     const std::string_view group = text_.substr(at_, kMaxGroup);
-    const std::size_t choose = group.find(kChoose);
-    const std::size_t end = group.find('}');
-    if (choose == std::string_view::npos || end == std::string_view::npos || end < choose) return false;
-    if (group.substr(1, choose).find('{') != std::string_view::npos) return false;
-    if (!out_.empty() && is_letter(out_.back())) out_ += ' ';
-    out_ += "binom(";
+    const std::size_t at = group.find(command);
+    std::size_t end = 0;
+    for (int open = 0; end < group.size(); ++end) {
+      if (group[end] == '{') ++open;
+      if (group[end] == '}' && --open == 0) break;
+    }
+    if (at == std::string_view::npos || end == group.size() || end < at) return false;
+    if (is_letter(group[at + command.size()])) return false;  // \overline
+    if (group.substr(1, at).find('{') != std::string_view::npos) return false;
+    const bool choose = command == "\\choose";
+    if (!out_.empty() && (is_letter(out_.back()) || is_digit(out_.back()))) out_ += ' ';
+    out_ += choose ? "binom(" : "(";
     const std::size_t whole = at_;
     ++at_;
-    while (at_ < whole + choose) read_item(depth + 1);
-    out_ += ',';
-    at_ = whole + choose + kChoose.size();
+    while (at_ < whole + at) read_item(depth + 1);
+    out_ += choose ? "," : ")/(";
+    at_ = whole + at + command.size();
     while (at_ < whole + end) read_item(depth + 1);
     at_ = whole + end + 1;
     out_ += ')';
@@ -554,23 +575,42 @@ class LatexReader {
     }
   }
 
-  // \begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix} -> [[1,2],[3,4]]. Other environments leave nothing of themselves.
+  // \begin{pmatrix} 1 & 2 \\ 3 & 4 \end{pmatrix} -> [[1,2],[3,4]]; \begin{cases} x=1 \\ y=2 \end{cases} -> x=1, y=2.
+  // Other environments leave nothing of themselves.
   void read_environment(std::string_view command) {
     if (at_ == text_.size() || text_[at_] != '{') return;
     const std::size_t end = text_.find('}', at_);
     if (end == std::string_view::npos) return;
     const std::string_view environment = text_.substr(at_ + 1, end - at_ - 1);
     at_ = end + 1;
+    environments_ = std::max(0, environments_ + (command == "begin" ? 1 : -1));
+    const bool braced = environment == "array" && (command == "end" ? in_statements_ : trim(out_).ends_with('{'));
+    if (contains(kStatements, environment) || braced) in_statements_ = command == "begin";
+    if (braced) {  // \left\{\begin{array}{l}: a system of equations
+      if (command == "begin") {
+        out_.resize(out_.rfind('{'));
+        skip_alignment();
+      }
+      return;
+    }
     if (!contains(kMatrices, environment)) return;
-    if (command == "end" && in_matrix_) out_ += "]]";
+    if (command == "end" && in_matrix_) {
+      while (!out_.empty() && is_space(out_.back())) out_.pop_back();
+      if (out_.ends_with("],[")) out_.resize(out_.size() - 3);  // the last row ended like the others
+      out_ += "]]";
+    }
     if (command == "begin" && !in_matrix_) {
       out_ += "[[";
       skip_spaces();
-      if (environment == "array" && at_ < text_.size() && text_[at_] == '{') {  // which way its columns are aligned
-        at_ = std::min(text_.find('}', at_), text_.size() - 1) + 1;
-      }
+      if (environment == "array") skip_alignment();
     }
     in_matrix_ = command == "begin";
+  }
+
+  // The {ll} of an array: which way its columns are aligned.
+  void skip_alignment() {
+    skip_spaces();
+    if (at_ < text_.size() && text_[at_] == '{') at_ = std::min(text_.find('}', at_), text_.size() - 1) + 1;
   }
 
   // An argument that must hold together: in parentheses unless it is one letter or number.
@@ -691,7 +731,9 @@ class LatexReader {
   std::string_view text_;
   std::size_t at_ = 0;
   std::string out_;
+  int environments_ = 0;  // that are open
   bool in_matrix_ = false;
+  bool in_statements_ = false;
   std::size_t unit_begin_ = std::string::npos;  // in out_: where the first dressed text outside all arguments began
   bool unit_in_words_ = false;                  // it is \text, not \mathrm
   std::string unit_;                            // what was dropped

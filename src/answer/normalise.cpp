@@ -1,7 +1,10 @@
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "answer/canonical.h"
 #include "answer/latex.h"
@@ -21,16 +24,49 @@ constexpr std::size_t kMaxAnswer = 4096;  // bytes
 // Each pass strips a layer; none was seen to need more than four.
 constexpr int kMaxPasses = 16;
 
-// Case folded, runs of white space as one space, none at the ends.
-std::string fold(std::string_view text) {
+// Letters of a formula, a bit each.
+struct Cases {
+  std::uint32_t lower = 0;
+  std::uint32_t upper = 0;
+  std::uint32_t both() const { return lower & upper; }
+};
+
+// Of what is outside commands. Nothing of prose, where a capital means nothing: three letters in a row and more are
+// words, unless they are the name of a function or end in one.
+Cases cases_of_letters(std::string_view text) {
+  constexpr std::size_t kWord = 3;
+  static constexpr std::array<std::string_view, 14> kNames = {
+      "sqrt", "sin", "cos", "tan", "cot", "sec", "csc", "log", "exp", "ceil", "floor", "infinity", "deg", "binom"};
+  if (text.find("\\text") != std::string_view::npos || text.find("\\math") != std::string_view::npos) return {};
+  Cases cases;
+  for (std::size_t at = 0; at < text.size();) {
+    const bool command = text[at] == '\\';
+    std::size_t end = at + (command ? 1 : 0);
+    while (end < text.size() && is_letter(text[end])) ++end;
+    std::string_view run = command ? std::string_view() : text.substr(at, end - at);
+    at = std::max(end, at + 1);
+    for (const std::string_view name : kNames) {
+      if (run.ends_with(name)) run.remove_suffix(name.size());
+    }
+    if (run.size() >= kWord) return {};
+    for (const char c : run)
+      (c == to_lower(c) ? cases.lower : cases.upper) |= 1U << static_cast<unsigned>(to_lower(c) - 'a');
+  }
+  return cases;
+}
+
+// Case folded but for the letters of `both_cases`, runs of white space as one space, none at the ends.
+std::string fold(std::string_view text, std::uint32_t both_cases = 0) {
   text = trim(text);
   std::string out(text.size(), '\0');
   std::size_t size = 0;
   bool in_command = false;  // the names of LaTeX commands keep their case: \Delta is not \delta
   for (const char c : text) {
     in_command = c == '\\' || (in_command && is_letter(c));
+    const bool kept =
+        in_command || (is_letter(c) && (both_cases >> static_cast<unsigned>(to_lower(c) - 'a') & 1U) != 0);
     if (!is_space(c)) {
-      out[size++] = in_command ? c : to_lower(c);
+      out[size++] = kept ? c : to_lower(c);
     } else if (out[size - 1] != ' ') {
       out[size++] = ' ';
     }
@@ -49,6 +85,14 @@ bool ends_in_joining_word(std::string_view text) {
   return false;
 }
 
+// "sqrt(2) and 1": the word stays apart from the bracket.
+bool begins_with_joining_word(std::string_view text) {
+  for (const std::string_view word : {"and ", "or ", "for ", "where "}) {
+    if (text.starts_with(word)) return true;
+  }
+  return false;
+}
+
 // No space beside operators and brackets, nor before a comma.
 std::string tighten(std::string_view text) {
   std::string out;
@@ -56,7 +100,8 @@ std::string tighten(std::string_view text) {
   for (std::size_t i = 0; i < text.size(); ++i) {
     if (is_space(text[i])) {
       const char after = i + 1 < text.size() ? text[i + 1] : ' ';
-      if (out.empty() || is_tight(out.back()) || after == ',' || is_space(after)) continue;
+      if (out.empty() || after == ',' || is_space(after)) continue;
+      if (is_tight(out.back()) && !begins_with_joining_word(text.substr(i + 1))) continue;
       if (is_tight(after) && !ends_in_joining_word(out)) continue;
       out += ' ';
     } else {
@@ -124,6 +169,41 @@ bool drop_variable(std::string_view& text, Reading& reading) {
   return drop(text.substr(2));
 }
 
+// "the number of ways is 12": a sentence that ends in a number or something in brackets says that.
+bool drop_sentence(std::string_view& text) {
+  constexpr std::size_t kMaxSentence = 120;  // bytes before the value
+  static constexpr std::array<std::string_view, 3> kVerbs = {" is ", " are ", " equals "};
+  std::size_t end = std::string_view::npos;
+  for (const std::string_view verb : kVerbs) {
+    const std::size_t at = text.substr(0, kMaxSentence).rfind(verb);
+    if (at != std::string_view::npos && (end == std::string_view::npos || at + verb.size() > end)) {
+      end = at + verb.size();
+    }
+  }
+  for (const std::string_view word : {"thus ", "hence ", "therefore ", "so "}) {
+    if (end == std::string_view::npos && text.starts_with(word)) end = word.size();
+  }
+  if (end == std::string_view::npos || end >= text.size()) return false;
+  std::string_view rest = text.substr(end);
+  if (!is_digit(rest.front()) && std::string_view("-(").find(rest.front()) == std::string_view::npos) return false;
+  // Words alone, and none that says the opposite or sets a condition.
+  std::string_view word;
+  for (std::size_t i = 0; i < end; ++i) {
+    if (is_letter(text[i])) {
+      word = word.empty() ? text.substr(i, 1) : std::string_view(word.data(), word.size() + 1);
+      continue;
+    }
+    for (const std::string_view against :
+         {"not", "no", "never", "cannot", "if", "when", "unless", "than", "least", "most"}) {
+      if (word == against) return false;
+    }
+    word = {};
+    if (text[i] != ' ' && text[i] != ',') return false;
+  }
+  text = rest;
+  return true;
+}
+
 // "final answer: 5", as some write it inside the box.
 bool drop_lead_in(std::string_view& text) {
   std::string_view rest = text;
@@ -139,8 +219,9 @@ bool drop_lead_in(std::string_view& text) {
   return true;
 }
 
-bool drop_plus(std::string_view& text) {
-  if (text.size() < 2 || text[0] != '+' || (!is_digit(text[1]) && text[1] != '.')) return false;
+// "+5", and "=5", the end of a computation.
+bool drop_sign(std::string_view& text) {
+  if (text.size() < 2 || (text[0] != '+' && text[0] != '=') || (!is_digit(text[1]) && text[1] != '.')) return false;
   text.remove_prefix(1);
   return true;
 }
@@ -166,7 +247,6 @@ bool drop_units_after(std::string_view& text, Reading& reading) {
   return true;
 }
 
-// Takes off, layer by layer, what surrounds an answer and is no part of it.
 // "2(mod 7)" -> "2 mod 7", as \pmod has it.
 std::string plain_modulus(std::string text) {
   constexpr std::string_view kOpen = "(mod ";
@@ -195,32 +275,48 @@ std::string join_thousands(std::string text) {
   return text;
 }
 
+// Takes off, layer by layer, what surrounds an answer and is no part of it.
 std::string_view peel(std::string_view text, Reading& reading) {
   for (;;) {
     text = trim(text);
     if (drop_end_mark(text, reading) || drop_currency(text) || drop_quotes(text) || drop_choice_brackets(text) ||
-        drop_lead_in(text) || drop_variable(text, reading) || drop_plus(text) || drop_units_after(text, reading)) {
+        drop_lead_in(text) || drop_sentence(text) || drop_variable(text, reading) || drop_sign(text) ||
+        drop_units_after(text, reading)) {
       continue;
     }
     return text == "-0" ? text.substr(1) : text;
   }
 }
 
-}  // namespace
-
-Reading read_answer(std::string_view answer) {
+Reading read_with_cases(std::string_view answer, std::uint32_t both_cases) {
   Reading reading;
-  std::string text = fold(answer);
+  std::string text = fold(answer, both_cases);
   for (int pass = 0; pass < kMaxPasses && text.size() <= kMaxAnswer; ++pass) {
     PlainAnswer plain = latex_to_plain(text);
-    if (reading.unit.empty()) reading.unit = fold(plain.unit);
-    std::string next =
-        canonical_values(peel(rewrite_numbers(plain_modulus(join_thousands(tighten(fold(plain.text))))), reading));
+    if (std::string unit = fold(plain.unit); unit == "percent") {
+      reading.percent = true;
+    } else if (reading.unit.empty()) {
+      reading.unit = std::move(unit);
+    }
+    std::string next = canonical_values(
+        peel(rewrite_numbers(plain_modulus(join_thousands(tighten(fold(plain.text, both_cases))))), reading));
     if (next == text) break;
     text = std::move(next);
   }
   reading.core = std::move(text);
   return reading;
+}
+
+}  // namespace
+
+Reading read_answer(std::string_view answer) {
+  // The R and r of R^2-r^2 are two letters. Elsewhere a capital says nothing.
+  if (const std::uint32_t both = answer.size() <= kMaxAnswer ? cases_of_letters(answer).both() : 0; both != 0) {
+    Reading reading = read_with_cases(answer, both);
+    const Cases left = cases_of_letters(reading.core);
+    if (left.upper != 0 && (left.upper & ~left.lower) == 0) return reading;  // and would be read so again
+  }
+  return read_with_cases(answer, 0);
 }
 
 std::string normalise_answer(std::string_view answer) { return read_answer(answer).core; }

@@ -74,6 +74,13 @@ constexpr std::array<std::string_view, 12> kMonths = {"january",   "february", "
                                                       "may",       "june",     "july",     "august",
                                                       "september", "october",  "november", "december"};
 
+constexpr std::array kFractionsInWords = {
+    Phrase{"half", "0.5"},          Phrase{"one half", "0.5"},        Phrase{"one-half", "0.5"},
+    Phrase{"one third", "1/3"},     Phrase{"one-third", "1/3"},       Phrase{"two thirds", "2/3"},
+    Phrase{"two-thirds", "2/3"},    Phrase{"one quarter", "0.25"},    Phrase{"one-quarter", "0.25"},
+    Phrase{"one fourth", "0.25"},   Phrase{"three quarters", "0.75"}, Phrase{"three-quarters", "0.75"},
+    Phrase{"three fourths", "0.75"}};
+
 template <std::size_t n>
 std::optional<std::string_view> looked_up(const std::array<Phrase, n>& table, std::string_view name) {
   const auto found = std::find_if(table.begin(), table.end(), [&](const Phrase& entry) { return entry.first == name; });
@@ -84,6 +91,7 @@ std::optional<std::string_view> looked_up(const std::array<Phrase, n>& table, st
 // "forty-two" too, whose hyphen may have lost its spaces.
 std::optional<std::string> number_in_words(std::string_view text) {
   if (const auto number = looked_up(kWordsOfNumbers, text)) return std::string(*number);
+  if (const auto fraction = looked_up(kFractionsInWords, text)) return std::string(*fraction);
   const std::size_t gap = text.find_first_of("- ");
   if (gap == std::string_view::npos) return std::nullopt;
   const auto tens = looked_up(kWordsOfNumbers, text.substr(0, gap));
@@ -209,7 +217,21 @@ std::string plain_phrase(std::string_view normal) {
       text.remove_prefix(about.size());
     }
   }
-  if (text.starts_with("the ")) text.remove_prefix(4);
+  // "it is an ellipse", "on monday", "the function is even": a word with its article.
+  for (const std::string_view begin :
+       {"yes, it is", "no, it is not", "it is ", "this is ", "the function is ", "the graph is ", "the answer is ",
+        "the day is ", "the day of the week is ", "the conic is ", "the shape is "}) {
+    if (text == begin) return std::string(text.substr(0, text.find(',')));
+    if (text.starts_with(begin) && is_word(text.substr(text.rfind(' ') + 1))) text.remove_prefix(begin.size());
+  }
+  for (const std::string_view article : {"the ", "a ", "an ", "on "}) {
+    // "a b" may be a product; an article is before a word.
+    const std::string_view rest = text.starts_with(article) ? text.substr(article.size()) : std::string_view();
+    if (!rest.empty() && (article == "the " || (rest.size() > 2 && is_letter(rest[0]) && is_letter(rest[1])))) {
+      text = rest;
+      break;
+    }
+  }
   return std::string(trim(text));
 }
 

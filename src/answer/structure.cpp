@@ -58,6 +58,7 @@ std::optional<std::vector<std::string_view>> split(std::string_view text,
 }
 
 constexpr std::array<std::string_view, 1> kComma = {","};
+constexpr std::array<std::string_view, 1> kSemicolon = {";"};  // where commas belong to decimals
 // The longest first: "3, 5, and 7" has no empty item.
 constexpr std::array<std::string_view, 6> kBare = {", or ", ", and ", ",", " or ", " and ", ";"};
 constexpr std::array<std::string_view, 1> kColon = {":"};
@@ -100,7 +101,9 @@ std::optional<Parts> split_parts(std::string_view text) {
   if (opens(text.front()) && matching_bracket(text) == text.size() - 1) {
     parts.open = text.front();
     parts.close = text.back();
-    auto items = split(text.substr(1, text.size() - 2), kComma);
+    const std::string_view inside = text.substr(1, text.size() - 2);
+    const bool by_semicolons = inside.find(',') == std::string_view::npos && inside.find(';') != std::string_view::npos;
+    auto items = split(inside, by_semicolons ? kSemicolon : kComma);
     if (!items) return std::nullopt;
     parts.items = *std::move(items);
     if (parts.is_set() && parts.items.size() == 1 && parts.items.front().empty()) parts.items.clear();

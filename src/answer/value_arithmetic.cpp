@@ -260,6 +260,7 @@ Maybe combine(const Maybe& a, const Maybe& b, Exact exact, Field field, Near nea
   result.constant = a->constant && b->constant;
   if (a->exact && b->exact) result.exact = exact(*a->exact, *b->exact);
   if (result.exact) return result;
+  result.rational = (a->exact || a->rational) && (b->exact || b->rational);
   const Value left = filled(*a);
   const Value right = filled(*b);
   if (left.residue && right.residue) result.residue = field(*left.residue, *right.residue);
@@ -334,6 +335,7 @@ Maybe raise(const Maybe& of, const Maybe& to) {
   const Maybe base = filled(*of);
   const Maybe exponent = filled(*to);
   if (exponent->exact && exponent->exact->is_whole()) {
+    result.rational = base->exact || base->rational;
     if (base->residue) result.residue = base->residue->power(exponent->exact->numerator());
     const std::optional<Rational> whole = exponent->exact;
     const bool short_power = whole->numerator() >= -kMaxWholePower && whole->numerator() <= kMaxWholePower;

@@ -11,8 +11,10 @@
 #include "cli/arguments.h"
 #include "cli/commands.h"
 #include "cli/output.h"
+#include "dts/answer.h"
 #include "dts/error.h"
 #include "eval/datasets/dataset.h"
+#include "eval/datasets/gold.h"
 #include "eval/grade/grade.h"
 #include "text/quote.h"
 
@@ -39,10 +41,23 @@ std::string text_of(const json& line, const std::vector<const char*>& names, con
   return {};
 }
 
+// The right answer in the form in which `dts eval` has it of a dataset's file. What is no number stays as it is: nobody
+// is right then.
+std::string gold_of(const std::string& written, eval::AnswerKind answers) {
+  switch (answers) {
+    case eval::AnswerKind::kInteger:
+      return eval::aime_gold(written).value_or(normalise_answer(written));
+    case eval::AnswerKind::kNumber:
+      return eval::gsm8k_gold(written).value_or(normalise_answer(written));
+    default:
+      return written;
+  }
+}
+
 eval::Question question_of(const json& line, const eval::DatasetInfo& info, const std::string& where) {
   eval::Question question;
   question.id = text_of(line, {"id"}, where);
-  question.answer = text_of(line, {"gold", "answer", "ground_truth"}, where);
+  question.answer = gold_of(text_of(line, {"gold", "answer", "ground_truth"}, where), info.answers);
   question.task = text_of(line, {"task"}, where);
   question.release = text_of(line, {"release", "livebench_release_date"}, where);
   if (question.answer.empty()) throw Error(where + ": has no \"gold\"; should be the right answer");

@@ -184,5 +184,164 @@ TEST(ChoiceLetter, ChoosingANumberIsNoChoice) {
   EXPECT_EQ(choice_letter("undergoing with B"), '\0');
 }
 
+TEST(ChoiceLetter, InTheWordsOfPeople) {
+  expect_all({{"The answer is most likely C.", 'C'},
+              {"The answer is most likely (C).", 'C'},
+              {"The answer is indeed C.", 'C'},
+              {"The answer seems to be C.", 'C'},
+              {"The answer turns out to be option C.", 'C'},
+              {"The answer, then, is C.", 'C'},
+              {"The answer is, therefore, C.", 'C'},
+              {"Given the constraints, the most plausible is D, although B cannot be excluded.", 'D'},
+              {"B is the most likely answer.", 'B'},
+              {"The closest is D.", 'D'},
+              {"The answer is a.", 'A'},
+              {"The answer is **b**.", 'B'},
+              {"The answer is C, D being impossible.", 'C'},
+              {"The answer is C and D is wrong.", 'C'},
+              {"There is no doubt that the answer is B.", 'B'},
+              {"It is not hard to see that the answer is B.", 'B'},
+              {"I am not sure, but the answer is B.", 'B'},
+              // near misses
+              {"The answer to A is complicated.", '-'},
+              {"To answer, A and B must be compared.", '-'},
+              {"The answer is a\nketone", '-'},
+              {"The answer is a.k.a. boron.", '-'},
+              {"The answer is C_6H_6.", '-'},
+              {"The answer is $C_6$.", '-'},
+              {"The answer is D-glucose.", '-'},
+              {"The answer is C\u2013H activation.", '-'},
+              {"The answer is C=O.", '-'},
+              {"The answer is B or C.", '-'},
+              {"The answer is B/C.", '-'},
+              {"The answer is A, B, and D.", '-'},
+              {"The answer is A and C.", '-'},
+              {"I don't think the answer is B.", '-'},
+              {"I'm not sure the answer is B.", '-'},
+              {"I don't think it is B.", '-'},
+              {"I would not choose B.", '-'}});
+}
+
+TEST(ChoiceLetter, ByWhatIsLeft) {
+  expect_all({{"B is not the correct answer; D is.", 'D'},
+              {"A is not the right answer, but C is.", 'C'},
+              {"The correct answer is not B but A.", 'A'},
+              {"The answer is not B, but rather option C.", 'C'},
+              {"Only D is consistent with the data.", 'D'},
+              {"only (C) remains.", 'C'},
+              {"D is the only option consistent with the data.", 'D'},
+              {"D is the only one that fits.", 'D'},
+              {"A, B and D can be ruled out, which leaves C.", 'C'},
+              {"That leaves only B.", 'B'},
+              {"It is between B and C; C is more accurate.", 'C'},
+              {"(A) is wrong. (B) is wrong. (D) is wrong. Only (C) remains.", 'C'},
+              {"B is therefore correct.", 'B'},
+              {"B is clearly the correct one.", 'B'},
+              // near misses
+              {"While A is not aromatic, B is.", '-'},
+              {"A is not the best leaving group; D is.", '-'},
+              {"We must find what C is.", '-'},
+              {"The answer is not B but C is close too.", '-'},
+              {"The answer is not B but C or D.", '-'},
+              {"Only B is chiral.", '-'},
+              {"Only B remains unchanged.", '-'},
+              {"Only B is inconsistent with the data.", '-'},
+              {"Not only B is consistent with it.", '-'},
+              {"D is the only option that fails.", '-'},
+              {"D is the only option that does not fit.", '-'},
+              {"CO2 is removed, which leaves C and O.", '-'},
+              {"A is therefore wrong.", '-'},
+              {"A is right-handed.", '-'},
+              {"A is right of the peak.", '-'},
+              {"Neither A nor B is correct.", '-'},
+              {"Either A or B is correct.", '-'},
+              {"If B is correct, then parity holds.", '-'},
+              {"(A) is wrong. (B) is wrong.", '-'},
+              {"It cannot be (C).", '-'},
+              {"It could be (A) or (B).", '-'}});
+}
+
+TEST(ChoiceLetter, ByWhatItMatches) {
+  expect_all({{"The energy is 2 eV, which matches **B**.", 'B'},
+              {"The energy is 2 eV, which matches B).", 'B'},
+              {"So the match is D.", 'D'},
+              {"It is 2 eV, which corresponds to B.", 'B'},
+              {"Thus the product is the one in D.", 'D'},
+              {"**Conclusion:** C", 'C'},
+              {"In conclusion, B.", 'B'},
+              {"The correct letter is C.", 'C'},
+              {"The correct statement is C, because the others fail.", 'C'},
+              {"The correct reaction sequence is (C).", 'C'},
+              {"Letter: C", 'C'},
+              {"2 eV\n\u2192 C", 'C'},
+              {"2 eV\n=> **C**", 'C'},
+              // near misses
+              {"None of this matches B.", '-'},
+              {"The spectrum matches A and B.", '-'},
+              {"The peak corresponds to B. It is broad.", '-'},
+              {"Conclusion: A compound forms.", '-'},
+              {"The correct sequence is A, B, C, D.", '-'},
+              {"The correct order is A \u2192 B \u2192 C.", '-'},
+              {"The incorrect statement is C.", '-'},
+              {"B is correct because it is D.", 'B'},
+              {"The newsletter is C.", '-'},
+              {"the letter B denotes the field", '-'},
+              {"The reaction is A \u2192 B.", '-'},
+              {"A => B", '-'}});
+}
+
+TEST(ChoiceLetter, InABoxHoweverItIsSet) {
+  expect_all({{R"(\boxed{\text{Answer: } \textbf{A}})", 'A'},
+              {R"(\boxed{\text{The correct option is } \mathbf{B}})", 'B'},
+              {R"(\boxed{\large B})", 'B'},
+              {R"(\boxed{\color{red}{B}})", 'B'},
+              {R"(\boxed{\textcolor{blue}{\textbf{(C)}}})", 'C'},
+              {R"(\boxed{\textsf{B}})", 'B'},
+              {R"(\boxed{'B'})", 'B'},
+              {R"(\boxed{**B**})", 'B'},
+              {R"(\boxed{\left(B\right)})", 'B'},
+              {R"(\boxed{\text{B}\ 2\text{ eV}})", 'B'},
+              // near misses
+              {R"(\boxed{\mathrm{C}_6})", '-'},
+              {R"(\boxed{\large B_2})", '-'},
+              {R"(\boxed{\text{A},\text{C}})", '-'},
+              {R"(\boxed{(A) and (C)})", '-'},
+              {R"(\boxed{A'})", '-'},
+              {R"(\boxed{A:B})", '-'},
+              {R"(\boxed{A+B})", '-'},
+              {R"(\boxed{\text{Answer: } \textbf{Argon}})", '-'},
+              {R"(\boxed{\text{The answer is Argon}})", '-'}});
+}
+
+TEST(ChoiceLetter, AListOfOptionsIsNoChoice) {
+  expect_all({{"A) too small B) right C) too large", '-'},
+              {"A) no\nB) yes\nC) no\nD) too large", '-'},
+              {"It is 2 eV.\nB) 2 eV", 'B'},
+              {"C) 3 eV\nB) 2 eV", 'B'}});
+}
+
+TEST(ChoiceLetter, WhatItIsComparedWithIsNotChosen) {
+  expect_all({{"The fitting description is Option (B), since option (A) lacks the minus sign.", 'B'},
+              {"So it is option D, whereas option C has the wrong units.", 'D'},
+              {"The answer is option A, because only this operator is Hermitian, unlike the one in B.", 'A'},
+              {"Option A was tempting because option B looked odd. Still, I choose option B.", 'B'},
+              {"The answer is option A, because it is linear. Wait, the answer is B.", 'B'},
+              {"It has to be chosen because option C fits.", 'C'},
+              {"The spectrum shows a triplet, which matches the one in B.", 'B'}});
+}
+
+// Every window that is looked at has a bound: quadratic code would take minutes.
+TEST(ChoiceLetter, HostileWordsInLinearTime) {
+  constexpr std::size_t kBytes = 1U << 20U;
+  for (const std::string_view piece :
+       {"A is. ", "only ", "correct ", "is not ", "matches ", "not correct, B is ", "\\color{", "\\boxed{A",
+        "which leaves ", "C and ", "the answer, then, ", "letter ", "=> ", "B is the only option "}) {
+    std::string text;
+    while (text.size() < kBytes) text += piece;
+    choice_letter(text);
+    EXPECT_EQ(choice_letter(text + "\nAnswer: C"), 'C') << piece;
+  }
+}
+
 }  // namespace
 }  // namespace dts

@@ -404,6 +404,117 @@ std::string random_expression(std::mt19937_64& random) {
   return text;
 }
 
+// What a sceptic's corpus showed, each beside what it must not be taken for.
+TEST(Equivalent, AsModelsWriteIt) {
+  const std::vector<Pair> same = {
+      // A word after a bracket.
+      {R"(1\pm\sqrt{19})", R"(1+\sqrt{19} \text{ and } 1-\sqrt{19})"},
+      {R"((-\infty,-\sqrt2]\cup[\sqrt2,\infty))", R"(x\le-\sqrt2 \text{ or } x\ge\sqrt2)"},
+      {R"([1,2]\cup[3,4])", R"([1,2] \text{ or } [3,4])"},
+      // Names before a tuple.
+      {R"((3,\frac\pi2))", R"((r,\theta)=(3,\frac\pi2))"},
+      {"(5,2)", "(u,t)=(5,2)"},
+      {"(2,5)", "(w,h)=(2,5)"},
+      {"(1,2)", "y=2, x=1"},
+      {"3, 4", "x_1 = 4, x_2 = 3"},
+      // Steps and statements.
+      {"12", R"(4\times3=12)"},
+      {"5", R"(\sqrt{25}=5)"},
+      {"12", R"(\gcd(24,36)=12)"},
+      {"12", "= 12."},
+      {"55", R"(1+2+\cdots+10=55)"},
+      {"55", R"(1+2+\cdots+10=\frac{10\cdot11}{2}=55)"},
+      {R"(\text{Monday})", R"(\text{The day is Monday})"},
+      {"12", R"(f^{-1}(3)=12)"},
+      {"12", "f'(3)=12"},
+      {"12", R"((f\circ g)(2)=12)"},
+      {"12", R"(\varphi(13)=12)"},
+      {"12", "[ABC]=12"},
+      {"3/5", R"(\Pr[X=2]=\frac35)"},
+      {R"(\frac{x-1}{2})", R"(f^{-1}(x)=\frac{x-1}{2})"},
+      {"y=2x", "f(x)=2x"},
+      {"12", R"(\text{The number of ways is } 12)"},
+      {"12", R"(\text{There are }12\text{ ways})"},
+      {"(3,4)", R"(\text{The point is }(3,4))"},
+      {"42", R"(42\text{ (approx.)})"},
+      {"12", R"(12 \text{ (since } 4\cdot3=12))"},
+      // Units, also behind a name.
+      {"12", R"(\text{Area} = 12\text{ cm}^2)"},
+      {R"(AB=200\text{ cm})", R"(AB=2\text{ m})"},
+      {"0.36", R"(36\text{ percent})"},
+      // Systems and tables.
+      {"(3,4)", R"(\begin{cases}x=3\\y=4\end{cases})"},
+      {"x=3, y=4", R"(\left\{\begin{array}{l}x=3,\\y=4\end{array}\right.)"},
+      {"12", R"(\begin{aligned} n &= 12 \end{aligned})"},
+      {R"(\begin{pmatrix}1&2\\3&4\end{pmatrix})", R"(\begin{pmatrix}1&2\\3&4\\ \end{pmatrix})"},
+      {R"(\begin{pmatrix}1/5\\-18/5\end{pmatrix})", R"(\frac15\begin{pmatrix}1\\-18\end{pmatrix})"},
+      {R"(\begin{pmatrix}1\\2\end{pmatrix})", R"([1,2]^T)"},
+      // Where something is not, or lies around zero.
+      {R"((-\infty,-1)\cup(-1,1)\cup(1,\infty))", R"(x\ne\pm1)"},
+      {R"((-\infty,-1)\cup(-1,1)\cup(1,\infty))", R"(x\ne1\text{ and }x\ne-1)"},
+      {R"((-\infty,-1)\cup(-1,1)\cup(1,\infty))", R"(\text{all real numbers except }\pm1)"},
+      {"(-3,3)", "|x|<3"},
+      {R"((-\infty,-1]\cup[1,\infty))", R"(|k|\ge1)"},
+      // Words.
+      {R"(\text{ellipse})", R"(\text{an ellipse})"},
+      {R"(\text{even})", R"(\text{The function is even})"},
+      {R"(\text{Monday})", R"(\text{on Monday})"},
+      {R"(\frac12)", R"(\text{one half})"},
+      {R"(\text{(A)})", R"(\text{A. }12)"},
+      {R"(f(x)=2x \text{ and } f(x)=-2x)", R"(f(x)=-2x \text{ and } f(x)=2x)"},
+      {"x^2+1", R"(f(x)=x^2+1\text{ for all real }x)"},
+      {R"(\frac\pi4+k\pi)", R"(\frac\pi4+k\pi\text{ for }k\in\mathbb{Z})"},
+      // Decoration.
+      {"4:30", "4{:}30"},
+      {"90", R"(90{}^\circ)"},
+      {"1/2", R"({1\over2})"},
+      {R"(\frac{1}{\sqrt2})", R"({1\over\sqrt{2}})"},
+      {"7", R"(7\checkmark)"},
+      {"7", R"(7\hspace{2mm})"},
+      {"(2,-1)", "(2;-1)"},
+      // Both cases of a letter, and one of them.
+      {R"(\pi(R^2-r^2))", R"(\pi R^2-\pi r^2)"},
+      {R"(\pi R^2)", R"(\pi r^2)"},
+  };
+  for (const Pair& pair : same) {
+    EXPECT_TRUE(equivalent(pair.a, pair.b)) << pair.a << " and " << pair.b;
+    EXPECT_TRUE(equivalent(pair.b, pair.a)) << pair.b << " and " << pair.a;
+  }
+  const std::vector<Pair> different = {
+      {"(5,2)", "(w,h)=(2,5)"},
+      {R"((2,\frac\pi3))", R"((r,\theta)=(\frac\pi3,2))"},
+      {"(2,1)", "x=1, y=2"},
+      {R"(\{3,4\})", "(a,b)=(3,4)"},
+      {"(A)", R"(\text{(A), (C)})"},
+      {"(A)", R"(\text{(A) and (C)})"},
+      {"12", R"(4\times3=13)"},
+      {"13", R"(4\times3=13)"},
+      {"12", R"(\sqrt{x}=12)"},
+      {"12", "-x=12"},
+      {"AB=5", "y=5"},
+      {R"(AB=5\text{ cm})", R"(AB=5\text{ kg})"},
+      {R"(AB=5\text{ cm})", R"(CD=5\text{ cm})"},
+      {R"(36\%)", R"(36\text{ inches})"},
+      {"12", R"(\text{The number of ways is not } 12)"},
+      {"12", R"(\text{The number of ways is at least } 12)"},
+      {"42", R"(42\text{ (base 5)})"},
+      {"12", R"(12\text{ (or 13)})"},
+      {"(3,4)", R"(\begin{cases}x=4\\y=3\end{cases})"},
+      {R"(\begin{pmatrix}1/5\\-18/5\end{pmatrix})", R"(\frac15\begin{pmatrix}1\\18\end{pmatrix})"},
+      {R"((-\infty,-1)\cup(-1,1)\cup(1,\infty))", R"(x\ne1)"},
+      {"[-3,3]", "|x|<3"},
+      {R"(\text{not prime})", R"(\text{It is prime})"},
+      {R"(\pi(R^2-r^2))", "0"},
+      {R"(\pi(R^2-r^2))", R"(\pi(r^2-R^2))"},
+      {R"(\frac{A}{a})", "1"},
+      {R"(\lfloor x\rfloor)", R"(\lceil x\rceil-1)"},
+  };
+  for (const Pair& pair : different) {
+    EXPECT_FALSE(equivalent(pair.a, pair.b)) << pair.a << " and " << pair.b;
+    EXPECT_FALSE(equivalent(pair.b, pair.a)) << pair.b << " and " << pair.a;
+  }
+}
+
 TEST(Equivalent, IsReflexiveSymmetricAndHoldsForNormalForms) {
   std::mt19937_64 random(3);
   for (int i = 0; i < 20000; ++i) {
@@ -689,6 +800,116 @@ TEST(Equivalent, AnEmptyBudgetMeansDifferent) {
   budget = 100;
   EXPECT_FALSE(equivalent_within(up, down, budget));
   EXPECT_EQ(budget, 0U);
+}
+
+// Which is named first must not matter.
+void expect_same(const std::vector<Pair>& pairs) {
+  for (const auto& [a, b] : pairs) {
+    EXPECT_TRUE(equivalent(a, b)) << a << " and " << b;
+    EXPECT_TRUE(equivalent(b, a)) << b << " and " << a;
+  }
+}
+
+void expect_different(const std::vector<Pair>& pairs) {
+  for (const auto& [a, b] : pairs) {
+    EXPECT_FALSE(equivalent(a, b)) << a << " and " << b;
+    EXPECT_FALSE(equivalent(b, a)) << b << " and " << a;
+  }
+}
+
+// However many digits are written down, they are not the logarithm.
+TEST(Equivalent, ALongDecimalIsNoClosedForm) {
+  const std::string digits = "0.693147180559945309417232121458176568075500134360255254120680009";
+  for (std::size_t size = 4; size <= digits.size(); ++size) {
+    EXPECT_FALSE(equivalent(digits.substr(0, size), R"(\ln 2)")) << size;
+    EXPECT_FALSE(equivalent("-" + digits.substr(0, size), R"(-\ln 2)")) << size;
+    EXPECT_TRUE(equivalent(digits.substr(0, size), digits.substr(0, size) + "0")) << size;
+  }
+  expect_different({{"1.584962500721156181453738943947816508759814", R"(\log_2 3)"}});
+}
+
+TEST(Equivalent, ASetOfTheEmptySetIsNotEmpty) {
+  expect_different({{R"(\{\emptyset\})", R"(\emptyset)"}, {R"(\{\emptyset\})", R"(\{\})"}, {R"(\{\emptyset\})", "0"}});
+  expect_same({{R"(\{\emptyset\})", R"(\{\varnothing\})"}, {R"(\{\})", R"(\emptyset)"}});
+}
+
+TEST(Equivalent, ASentenceThatCannotSayItDoesNot) {
+  expect_different({{"We cannot say that it is 7", "7"}, {"The sum cannot be what is 7", "7"}});
+  expect_same({{"We can say that it is 7", "7"}});
+}
+
+TEST(Equivalent, SeveralUnitsOfOneKindAreOneAmount) {
+  const std::vector<std::string_view> same = {R"(2\text{ hours }30\text{ minutes})",
+                                              "2 hours 30 minutes",
+                                              "2 hours, 30 minutes",
+                                              "2 hours and 30 minutes",
+                                              "2 h 30 min",
+                                              "2 hr 30 min",
+                                              R"(2.5\text{ hours})",
+                                              R"(150\text{ minutes})",
+                                              R"(9000\text{ seconds})",
+                                              R"(\frac52\text{ hours})"};
+  for (const std::string_view a : same) {
+    for (const std::string_view b : same) EXPECT_TRUE(equivalent(a, b)) << a << " and " << b;
+    for (const std::string_view b :
+         {"2 hours", "30 minutes", "2 hours 3 minutes", "2 hours 50 minutes", R"(2.3\text{ hours})", "32", "230",
+          "2 minutes 30 seconds", R"(2.5\text{ minutes})", "2 hours -30 minutes", R"(150\text{ hours})"}) {
+      EXPECT_FALSE(equivalent(a, b)) << a << " and " << b;
+      EXPECT_FALSE(equivalent(b, a)) << b << " and " << a;
+    }
+  }
+  expect_same({{"5 feet 6 inches", R"(66\text{ inches})"},
+               {"5 ft 6 in", R"(5.5\text{ feet})"},
+               {"1 day 2 hours 3 minutes 4 seconds", R"(93784\text{ seconds})"},
+               {"3 dollars and 5 cents", R"(\$3.05)"},
+               {"2 hours 30 minutes", "150"}});
+  // Not of one kind, not from the largest down, or more of the smaller than makes one of the larger.
+  expect_different({{"2 apples 3 oranges", "5"},
+                    {"30 minutes 2 hours", R"(150\text{ minutes})"},
+                    {"1 hour 90 minutes", R"(150\text{ minutes})"},
+                    {"5 feet 6 feet", R"(11\text{ feet})"},
+                    {"5 feet 6 minutes", R"(66\text{ inches})"}});
+}
+
+TEST(Equivalent, DegreesAndRadiansAreConvertedWhereTheyAreWritten) {
+  expect_same({{R"(60^\circ)", R"(\frac{\pi}{3})"},
+               {R"(60^\circ)", R"(\frac{\pi}{3}\text{ radians})"},
+               {R"(135\text{ degrees})", R"(\frac{3\pi}{4}\text{ rad})"},
+               {R"(\angle A = 90^\circ)", R"(\frac{\pi}{2})"},
+               {R"(22.5^\circ)", R"(\pi/8)"},
+               {R"(60^\circ)", "60"},
+               {R"(\frac{\pi}{3}\text{ radians})", R"(\frac{\pi}{3})"}});
+  expect_different({{"60", R"(\frac{\pi}{3})"},
+                    {R"(60^\circ)", R"(\frac{\pi}{6})"},
+                    {R"(60^\circ)", R"(60\text{ radians})"},
+                    {R"(\frac{\pi}{3}^\circ)", R"(\frac{\pi}{3})"},
+                    {R"(60^\circ)", "1.0472"},
+                    {R"(\angle A = 90^\circ)", R"(\angle B = \frac{\pi}{2})"},
+                    {R"(60^\circ\text{C})", R"(\frac{\pi}{3})"}});
+}
+
+TEST(Equivalent, AClockMayLeaveOutItsHalfOfTheDay) {
+  expect_same({{"3:30 p.m.", "3:30"}, {"3:30 am", "03:30"}, {"5 pm", "5:00"}});
+  expect_different(
+      {{"3:30 pm", "3:30 am"}, {"3:30 pm", "3:35"}, {"5 pm", "5"}, {"3:30 pm", "1/10"}, {"3:30 pm", "3.5"}});
+}
+
+TEST(Equivalent, SumsOfUnitVectorsAreVectors) {
+  expect_same({{R"(3\mathbf{i}-2\mathbf{j})", "(3,-2)"},
+               {R"(-2\vec{j}+3\vec{i})", R"(\begin{pmatrix}3\\-2\end{pmatrix})"},
+               {R"(-\hat{\mathbf{i}}+2\hat{\mathbf{j}}+5\hat{\mathbf{k}})", R"(\langle -1,2,5\rangle)"},
+               {R"(\frac12\mathbf{i}+\sqrt{3}\,\mathbf{j})", R"((\frac12,\sqrt3))"},
+               {R"(2\mathbf{j}+5\mathbf{k})", "(0,2,5)"},
+               {R"(3\mathbf{i}-2\mathbf{j})", R"(-2\mathbf{j}+3\mathbf{i})"}});
+  expect_different({{R"(3\mathbf{i}+2\mathbf{j})", "(3,-2)"},
+                    {R"(2\mathbf{i}-3\mathbf{j})", "(3,-2)"},
+                    {R"(3\mathbf{i}-2\mathbf{j})", "(3,-2,0)"},
+                    {R"(3\mathbf{i}-2\mathbf{k})", "(3,-2)"},
+                    {"3-2i", "(3,-2)"},
+                    {"3i", "(3,0)"},
+                    {"3i-2j+1", "(3,-2)"},
+                    {"3i-2i+j", "(1,1)"},
+                    {R"(3\mathbf{i}-2\mathbf{j})", "1"}});
 }
 
 }  // namespace

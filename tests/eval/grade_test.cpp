@@ -77,12 +77,19 @@ TEST(Grade, ThinkingDoesNotAnswer) {
     const Grade undecided = grade(info, question, R"(\boxed{33}</think>I am not sure.)", opens);
     EXPECT_EQ(undecided.score, 0);
     EXPECT_FALSE(undecided.extracted);
-    // Cut off before the end of thinking: a box is an answer, a last line is not.
+    // Never closed, though it ended: all of it is read.
     EXPECT_EQ(grade(info, question, R"(<think>so \boxed{33}, let me check)", opens).score, 1);
-    EXPECT_FALSE(grade(info, question, "<think>perhaps\n33", opens).extracted);
+    EXPECT_EQ(grade(info, question, "<think>It is 30+3.\n\nTherefore, the answer is 33.", opens).score, 1);
+    EXPECT_EQ(grade(info, question, "<think>33", opens).score, 1);
+    EXPECT_FALSE(grade(info, question, "<think>so it is 33. Let me check the", opens).extracted);
+    EXPECT_FALSE(grade(info, question, "<think>It is 33.</think>I am not sure.", opens).extracted);
   }
-  EXPECT_FALSE(grade(info, question, "perhaps\n33", true).extracted);
-  EXPECT_TRUE(grade(info, question, "perhaps\n33", false).extracted);
+  for (const bool opens : {false, true}) {
+    EXPECT_EQ(grade(info, question, "30+3.\n\nTherefore, the answer is 33.", opens).score, 1);
+    EXPECT_EQ(grade(find_dataset("gsm8k"), question, "30 + 3 = 33.\n#### 33", opens).score, 1);
+    EXPECT_EQ(grade(find_dataset("math-500"), question, "30+3.\n\nTherefore, the answer is $33$.", opens).score, 1);
+    EXPECT_EQ(grade(find_dataset("gpqa-diamond"), with_gold("B"), "Hm.\n\nSo the answer is B.", opens).score, 1);
+  }
 }
 
 TEST(Grade, Gpqa) {
@@ -142,6 +149,21 @@ TEST(Grade, Mathematics) {
   }
   expect_grades("nano-bench", {{"244", R"(<think>244 or 245</think>The answer is \boxed{244}.)", 1, "244"},
                                {"244", R"(The answer is \boxed{245}.)", 0, "245"}});
+}
+
+TEST(Grade, BoxesThatAreJoinedAreOneAnswer) {
+  expect_grades("math-500",
+                {
+                    {R"(\frac13, -2)", R"(So the solutions are $\boxed{-2}$ and $\boxed{\frac13}$.)", 1, "-2, 1/3"},
+                    {"1, 2, 3", R"(\boxed{1}, \boxed{2}, and \boxed{ 3 })", 1, "1, 2, 3"},
+                    {"1, -2", R"($x=\boxed{1}$ or $x = \boxed{-2}$)", 1, "-2, 1"},
+                    {"1, 2", R"(The first is \boxed{1}. The second is \boxed{2}.)", 0, "2"},
+                    {"12", R"(So it is \boxed{12}.
+
+\boxed{12})",
+                     1, "12"},
+                    {"12", R"(\boxed{11}, no, \boxed{12})", 1, "12"},
+                });
 }
 
 TEST(Grade, LiveBench) {
@@ -252,6 +274,87 @@ TEST(Grade, FindsWhatIsStatedBeforeMoreIsSaid) {
                            {"204", "The answer is 203. Not 204.", 0, "203"}});
 }
 
+TEST(Grade, OfASentenceThatIsStatedItsValueCounts) {
+  expect_grades("aime24", {
+                              {"33", "**Final Answer:** The value of $m+n$ is **33**.", 1, "33"},
+                              {"33", "**Answer:** The sum $m+n$ equals **33**.", 1, "33"},
+                              {"33", "**Final Answer**\n\nThe value of $m+n$ is $33$.", 1, "33"},
+                              {"33", "**Final Answer:** There are $33$ such sets.", 1, "33"},
+                              {"33", "**Final Answer:** There are 33 such sets.", 1, "33"},
+                              {"33", "The answer is **33** (since $3\\cdot 11=33$).", 1, "33"},
+                              {"33", "The answer is 33, not 34.", 1, "33"},
+                              {"33", "The answer is 33 rather than 34.", 1, "33"},
+                              {"33", "Answer: 33 (mod 1000)", 1, "33"},
+                              {"33", "The number of primes not exceeding 137 is 33.", 1, "33"},
+                              // near misses
+                              {"33", "The answer is 34, not 33.", 0, "34"},
+                              {"33", "The answer is 33 (or 34).", 0, ""},
+                              {"33", "**Final Answer:** The value of $m+n$ is not **33**.", 0, ""},
+                              {"33", "**Final Answer:** There are 33 or more such sets.", 0, ""},
+                              {"33", "**Final Answer:** There are 33 sets of 4 elements.", 0, ""},
+                              {"33", "**Answer:** The least is $3$ and the greatest is $33$.", 0, ""},
+                              {"33", "The answer cannot be 33.", 0, ""},
+                              {"33", "The answer is not 33.", 0, ""},
+                              {"33", "The answer isn't 33.", 0, ""},
+                              {"33", "It could never be 33.", 0, ""},
+                              {"33", "I don't think the answer is 33.", 0, ""},
+                          });
+  expect_grades("math-500", {
+                                {"12", "**Final Answer:** There are $12$ such sets.", 1, "12"},
+                                {"12", "**Answer:** The number of such sets is $12$.", 1, "12"},
+                                {"12", "The answer is 12, not 13.", 1, "12"},
+                                {"2,3", "The answers are 2 and 3.", 1, "2, 3"},
+                                {"3", "The answers are 2 and 3.", 0, "2, 3"},
+                                {"12", "The answer is 13, not 12.", 0, "13"},
+                                {"12", "The answer cannot be 12.", 0, "cannot be 12"},
+                            });
+}
+
+TEST(Grade, OfEquationsTheValueThatIsAskedFor) {
+  expect_grades("aime24", {
+                              {"33", R"(\boxed{33 = m+n})", 1, "33"},
+                              {"33", R"(\boxed{p+q = 33 \text{ where } p=3})", 1, "33"},
+                              {"33", R"(\boxed{m+n=3+30=33})", 1, "33"},
+                              {"33", R"(\boxed{100m+n=33})", 1, "33"},
+                              {"33", R"(\boxed{33\pmod{1000}})", 1, "33"},
+                              {"33", "So with m=3 and n=30 we get m+n=33", 1, "33"},
+                              {"30", R"(\boxed{m=3, n=30})", 0, "m=3, n=30"},
+                              {"30", R"(\boxed{m=3 \quad n=30})", 0, "m=3 n=30"},
+                              {"30", R"(\boxed{m=3;n=30})", 0, "m=3;n=30"},
+                              {"33", R"(\boxed{x=3 \text{ or } x=33})", 0, "x=3 or x=33"},
+                              {"33", R"(\boxed{x >= 33})", 0, "x>=33"},
+                              {"33", R"(\boxed{x \geq 33})", 0, "x>=33"},
+                              {"33", R"(\boxed{1033\pmod{1000}})", 0, "1033 mod 1000"},
+                              {"33", "Then x=3 or x=33", 0, ""},
+                          });
+}
+
+TEST(Grade, OfAStatedAmountItsNumberCounts) {
+  expect_grades("gsm8k", {
+                             {"5", "The answer is 5 apples after 2 days.", 1, "5"},
+                             {"5", "**Answer: 5 apples (2 red, 3 green)**", 1, "5"},
+                             {"5", "The answer is $5 per day for 3 days.", 1, "5"},
+                             {"18", "The answer is above. She has 18 eggs.", 1, "18"},
+                             {"1000000", R"(\boxed{1\text{ million}})", 1, "1000000"},
+                             {"5000000", R"(\boxed{5\text{ million dollars}})", 1, "5000000"},
+                             {"12", R"(\boxed{\text{a dozen}})", 1, "12"},
+                             {"24", R"(\boxed{2\text{ dozen eggs}})", 1, "24"},
+                             {"2", R"(\boxed{\text{two}})", 1, "2"},
+                             {"18", R"(\boxed{18\text{ eggs in 2 days}})", 1, "18"},
+                             // near misses
+                             {"40", R"(\boxed{2\text{ hours }40\text{ minutes}})", 0, "2 hours 40 minutes"},
+                             {"8", R"(\boxed{5 \text{ out of } 8})", 0, "5 out of 8"},
+                             {"30", R"(\boxed{m=3, n=30})", 0, "m=3, n=30"},
+                             {"18", R"(\boxed{x \geq 18})", 0, "x>=18"},
+                             {"5", "The answer is 5 apples and 3 pears.", 0, ""},
+                             {"5", "The answer is 5 or 6.", 0, ""},
+                             {"5", "The answer is 5 in 8.", 0, ""},
+                             {"5", "The answer is 5 and a half.", 0, ""},
+                             {"2", "The answer is 2 hours, 40 minutes.", 0, ""},
+                             {"12", "The answer is not 12.", 0, ""},
+                         });
+}
+
 TEST(Grade, ALetterThatIsRefusedIsNoChoice) {
   expect_grades("gpqa-diamond", {
                                     {"D", "closest to option D, not option C", 1, "D"},
@@ -303,7 +406,8 @@ TEST(Grade, GoldAnswersAreRight) {
 
 TEST(Grade, HostileTextIsGradedInLinearTime) {
   constexpr std::size_t kBytes = 10U << 20U;
-  for (const std::string_view piece : {"\\", "{", "\\boxed{", "9", "answer: ", "####"}) {
+  for (const std::string_view piece :
+       {"\\", "{", "\\boxed{", "9", "answer: ", "####", "answer is ", "is not ", "x=", "is x=3, "}) {
     std::string text;
     while (text.size() < kBytes) text += piece;
     for (const std::string_view dataset : {"aime24", "gsm8k", "math-500", "gpqa-diamond"}) {

@@ -11,7 +11,7 @@ namespace dts::eval {
 
 // Of extraction, equivalence and the scorers together: raised when any of them changes what some answer is worth, so
 // that one results file never mixes two of them.
-inline constexpr int kGraderVersion = 4;
+inline constexpr int kGraderVersion = 5;
 
 struct Grade {
   double score = 0;        // 0 to 1; between them only where LiveBench gives partial credit
@@ -24,10 +24,12 @@ struct Grade {
 // none. It depends on what kind of answer the question wants, never on the right answer.
 //
 // Thinking does not answer: only what follows the last </think> is read, whether or not the opening tag is in the text.
-// When thinking never ends, the last box in it counts, and for choices a stated letter, as it does where scorers read
-// the whole text.
+// When thinking never ends, all of it is read, as scorers do that know no thinking: a trajectory that was cut off in it
+// has no answer anyway, and is not graded.
 //   integer, number  the last \boxed{}, else a number that is stated last ("The answer is 33. I am sure.", "#### 33")
-//                    or ends the text; number: else the last number in the text, as GSM8K's scorers do
+//                    or ends the text; of an equation its value, nothing of an inequality or of several equations.
+//                    number: else the only number of the box or of what is stated ("5 apples after 2 days"); and where
+//                    no number is stated, the last number in the text, as GSM8K's scorers do
 //   maths            the last \boxed{}, else what is stated last, else the formula or line that ends the text; with the
 //                    letter it is the value of, and its unit
 //   letter           see choice_letter()
