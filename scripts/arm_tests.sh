@@ -16,7 +16,7 @@ flags=(-O2 -std=c++20 -DHWY_COMPILE_ONLY_STATIC -DHWY_STATIC_DEFINE -I"$out/incl
 echo '#include "hwy/highway.h"
 namespace hwy { int64_t SupportedTargets() { return HWY_STATIC_TARGET; } }' > "$out/highway.cpp"
 sources=("$out/highway.cpp" tests/native/cpu_kernels_test.cpp src/base/check.cpp "$gtest/src/gtest_main.cc")
-for part in aligned_buffer panels product_kernels row_kernels; do sources+=("src/engine/native/cpu/$part.cpp"); done
+for part in aligned_buffer cpu_kernels panels product_kernels row_kernels; do sources+=("src/engine/native/cpu/$part.cpp"); done
 for march in armv8.6-a+crypto armv8.2-a+dotprod+crypto armv8-a+crypto; do
   echo "==== $march"
   aarch64-linux-gnu-g++ "${flags[@]}" "-march=$march" "${sources[@]}" "$out/gtest.o" -o "$out/tests-$march" -pthread

@@ -5,6 +5,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "dts/engine.h"
 #include "dts/model.h"
@@ -13,7 +14,8 @@
 
 namespace dts {
 
-enum class KvType { kF16, kQ8_0 };
+enum class KvType { kF16, kBf16, kQ8_0 };
+std::string_view name_of(KvType type);  // as ggml spells it: "q8_0"
 enum class KvLayout {
   kStreams,  // each branch its own KV: a step costs what its branches attend to
   kUnified,  // one pool of cells behind a mask: shares prompts, right when memory is the limit

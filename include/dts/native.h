@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <string_view>
 
 #include "dts/model.h"
 
@@ -20,8 +21,11 @@ enum class NativeDevice {
 // What K and V are rounded to. On NativeDevice::kOracle they lie in single precision either way.
 enum class NativeKvType {
   kF16,   // on NativeDevice::kOracle: not rounded
+  kBf16,  // as much memory, the range of single precision and 8 binary digits; not on NativeDevice::kCuda
   kQ8_0,  // 8 bits an element and a scale for 32 of them, as in ggml's type: 0.53 of the memory
 };
+
+std::string_view name_of(NativeKvType type);  // as ggml spells it: "q8_0"
 
 struct NativeModelOptions {
   std::string path;  // GGUF, one file

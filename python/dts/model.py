@@ -92,7 +92,7 @@ class Model:
             what the others are checked with).
         gpu_layers: how many layers go to the GPU; -1: all that fit.
         threads: 0: one for each core.
-        kv_type: "f16" or "q8_0"; kv_layout: "streams" or "unified".
+        kv_type: "f16", "bf16" or "q8_0"; kv_layout: "streams" or "unified".
         parallel_branches: branches open at once over all questions; a question that needs more has them.
         context_length: tokens a branch may hold; 0: what the questions need, or the model and memory allow.
         progress: called with 0..1 while the file is read.

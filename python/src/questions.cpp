@@ -54,7 +54,8 @@ std::shared_ptr<const Model> load_file(const LoadOptions& given, const std::func
   options.gpu_layers = given.gpu_layers;
   options.on_load = on_load;
   options.engine.threads = given.threads;
-  options.engine.kv_type = choice<KvType>("kv_type", given.kv_type, {{"f16", KvType::kF16}, {"q8_0", KvType::kQ8_0}});
+  options.engine.kv_type = choice<KvType>("kv_type", given.kv_type,
+                                          {{"f16", KvType::kF16}, {"bf16", KvType::kBf16}, {"q8_0", KvType::kQ8_0}});
   options.engine.kv_layout = choice<KvLayout>("kv_layout", given.kv_layout,
                                               {{"streams", KvLayout::kStreams}, {"unified", KvLayout::kUnified}});
   const LocalEngine engine = parse_local_engine(given.engine);

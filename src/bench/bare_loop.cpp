@@ -7,6 +7,7 @@
 #include <string>
 
 #include "dts/error.h"
+#include "engine/llama/llama_context.h"
 
 namespace dts::bench {
 
@@ -55,7 +56,7 @@ BareLoop::BareLoop(llama_model* model, const BareLoopOptions& options) : impl_(s
   params.n_seq_max = static_cast<std::uint32_t>(options.branches);
   params.n_ctx = static_cast<std::uint32_t>(options.context * options.branches);
   params.kv_unified = options.kv_layout == KvLayout::kUnified;
-  params.type_k = params.type_v = options.kv_type == KvType::kQ8_0 ? GGML_TYPE_Q8_0 : GGML_TYPE_F16;
+  params.type_k = params.type_v = ggml_type_of(options.kv_type);
   params.n_batch = kPrefill;
   params.n_ubatch = kPrefill;
   params.n_outputs_max = static_cast<std::uint32_t>(options.branches);

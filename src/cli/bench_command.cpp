@@ -133,8 +133,6 @@ nlohmann::json to_json(const bench::StepBenchResult& result, const LlamaModel& m
 
 nlohmann::json to_json(const bench::RunTime& run) { return {{"seconds", run.seconds}, {"tokens", run.tokens}}; }
 
-const char* name_of(NativeKvType kv) { return kv == NativeKvType::kQ8_0 ? "q8_0" : "f16"; }
-
 nlohmann::json to_json(const bench::GpuBenchResult& result) {
   nlohmann::json out;
   for (const bench::GpuStep& s : result.steps) {

@@ -127,7 +127,8 @@ void add_model_options(CLI::App& app, ModelFlags& flags) {
             });
   add_choice<KvLayout>(app, "--kv", flags.kv, {{"streams", KvLayout::kStreams}, {"unified", KvLayout::kUnified}},
                        "how branches keep their KV: each its own (default, faster), or all in one pool (smaller)");
-  add_choice<KvType>(app, "--kv-type", flags.kv_type, {{"f16", KvType::kF16}, {"q8_0", KvType::kQ8_0}},
+  add_choice<KvType>(app, "--kv-type", flags.kv_type,
+                     {{"f16", KvType::kF16}, {"bf16", KvType::kBf16}, {"q8_0", KvType::kQ8_0}},
                      "precision of the KV (default f16)");
   add_choice<Toggle>(app, "--flash-attn", flags.flash_attention, kToggles,
                      "flash attention (default auto: on for GPUs, q8_0 and one pool; off for the CPU else)");

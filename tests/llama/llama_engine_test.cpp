@@ -210,6 +210,7 @@ INSTANTIATE_TEST_SUITE_P(
         Setting{"qwen3_q8_0_two_threads", "qwen3", "q8_0", KvType::kF16, KvLayout::kStreams, Toggle::kAuto, 2, 2, 0},
         Setting{"qwen3_flash", "qwen3", "f16", KvType::kF16, KvLayout::kStreams, Toggle::kOn, 1, 30, 0},
         Setting{"qwen3_kv_q8_0", "qwen3", "q8_0", KvType::kQ8_0, KvLayout::kStreams, Toggle::kAuto, 1, 30, 0},
+        Setting{"qwen3_kv_bf16", "qwen3", "f16", KvType::kBf16, KvLayout::kStreams, Toggle::kAuto, 1, 30, 0},
         Setting{"qwen3_unified", "qwen3", "f16", KvType::kF16, KvLayout::kUnified, Toggle::kAuto, 1, 30, 2e-2F}),
     [](const auto& test) { return std::string(test.param.name); });
 

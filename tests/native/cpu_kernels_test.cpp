@@ -27,14 +27,20 @@ std::vector<float> random_floats(std::size_t n, unsigned seed, float spread = 1.
   return out;
 }
 
-// Rows of a file whose weights are whole numbers: any codes, every scale of 16 bits being one.
+// Rows of a file whose weights are whole numbers: any codes, and the largest in the first row; every scale of 16 bits
+// being one.
 std::vector<std::uint8_t> whole_weights(PanelType type, int outputs, int inputs, std::mt19937& random) {
   constexpr std::uint16_t kOne = 0x3C00;
   const auto rows = static_cast<std::size_t>(outputs);
   std::vector<std::uint8_t> file(rows * row_bytes(type, inputs));
   if (is_quantised(type)) {
     for (std::uint8_t& byte : file) byte = static_cast<std::uint8_t>(random());
+    const std::size_t row = row_bytes(type, inputs);
     const std::size_t block = row_bytes(type, block_inputs(type));
+    std::fill_n(file.begin(), row, type == PanelType::kQ8_0 ? std::uint8_t{127} : std::uint8_t{255});
+    if (type == PanelType::kQ4K || type == PanelType::kQ5K) {  // with scales so small that sums stay exact
+      for (std::size_t at = 4; at < row; at += block) std::fill_n(file.data() + at, 12, std::uint8_t{1});
+    }
     for (std::size_t at = 0; at < file.size(); at += block) {
       std::memcpy(file.data() + at + (type == PanelType::kQ6K ? block - 2 : 0), &kOne, 2);
       if (type == PanelType::kQ4K || type == PanelType::kQ5K) std::memcpy(file.data() + at + 2, &kOne, 2);
@@ -171,7 +177,16 @@ TEST(CpuKernels, Bf16IsTheNearest) {
 // A page of random K and V, and what attention over its first tokens is in double precision.
 TEST(CpuKernels, AttentionOverPagesIsASoftmax) {
   if (cpu_kernels() == nullptr) GTEST_SKIP() << "this CPU has no kernels";
-  for (const int size : {32, 64, 96, 128}) {
+  for (const auto& kept :
+       {std::pair(32, PageElement::kF16), std::pair(64, PageElement::kF16), std::pair(96, PageElement::kF16),
+        std::pair(128, PageElement::kF16), std::pair(48, PageElement::kBf16), std::pair(128, PageElement::kBf16)}) {
+    const int size = kept.first;
+    const PageElement element = kept.second;
+    const bool half = element == PageElement::kF16;
+    const auto number = [half](std::uint16_t bits) {
+      return static_cast<double>(half ? half_to_float(bits)
+                                      : std::bit_cast<float>(static_cast<std::uint32_t>(bits) << 16U));
+    };
     constexpr int kPages = 3;
     constexpr int kQueries = 17;
     const auto n = static_cast<std::size_t>(size);
@@ -183,8 +198,15 @@ TEST(CpuKernels, AttentionOverPagesIsASoftmax) {
     std::vector<std::uint16_t> values(cells * n);
     for (std::size_t t = 0; t < cells; ++t) {
       const std::size_t page = t / kPageTokens * kPageTokens * n;
-      cpu_kernels()->to_half(k.data() + t * n, size, keys.data() + page + t % kPageTokens, kPageTokens);
-      cpu_kernels()->to_half(v.data() + t * n, size, values.data() + t * n, 1);
+      if (half) {
+        cpu_kernels()->to_half(k.data() + t * n, size, keys.data() + page + t % kPageTokens, kPageTokens);
+        cpu_kernels()->to_half(v.data() + t * n, size, values.data() + t * n, 1);
+        continue;
+      }
+      std::vector<std::uint16_t> key(n);
+      cpu_kernels()->to_bf16(k.data() + t * n, size, key.data());
+      for (std::size_t e = 0; e < n; ++e) keys[page + e * kPageTokens + t % kPageTokens] = key[e];
+      cpu_kernels()->to_bf16(v.data() + t * n, size, values.data() + t * n);
     }
     // Query i attends to some tokens of the last page that it has, and to all before.
     const auto tokens_of = [&](int i) { return 1 + i * 11; };
@@ -201,7 +223,8 @@ TEST(CpuKernels, AttentionOverPagesIsASoftmax) {
               std::clamp(tokens_of(first + i) - p * kPageTokens, 0, kPageTokens);
         }
         const std::size_t page = static_cast<std::size_t>(p) * kPageTokens * n;
-        cpu_kernels()->attend({.keys = reinterpret_cast<const std::uint8_t*>(keys.data() + page),
+        cpu_kernels()->attend({.element = element,
+                               .keys = reinterpret_cast<const std::uint8_t*>(keys.data() + page),
                                .values = reinterpret_cast<const std::uint8_t*>(values.data() + page)},
                               size, p == 0, state.data(), count);
       }
@@ -219,8 +242,7 @@ TEST(CpuKernels, AttentionOverPagesIsASoftmax) {
         for (std::size_t e = 0; e < n; ++e) {
           const std::size_t at = static_cast<std::size_t>(t / kPageTokens) * kPageTokens * n + e * kPageTokens +
                                  static_cast<std::size_t>(t % kPageTokens);
-          dot += static_cast<double>(q[static_cast<std::size_t>(i) * n + e]) *
-                 static_cast<double>(half_to_float(keys[at]));
+          dot += static_cast<double>(q[static_cast<std::size_t>(i) * n + e]) * number(keys[at]);
         }
         weights.push_back(std::exp(dot));
         sum += weights.back();
@@ -228,7 +250,7 @@ TEST(CpuKernels, AttentionOverPagesIsASoftmax) {
       for (std::size_t e = 0; e < n; ++e) {
         double expected = 0;
         for (std::size_t t = 0; t < weights.size(); ++t) {
-          expected += weights[t] / sum * static_cast<double>(half_to_float(values[t * n + e]));
+          expected += weights[t] / sum * number(values[t * n + e]);
         }
         ASSERT_NEAR(static_cast<double>(out[static_cast<std::size_t>(i) * n + e]), expected, 2e-5) << "query " << i;
       }

@@ -151,7 +151,7 @@ TEST_P(NativeEngineProperty, BranchesAreWhatTheyAreAlone) {
   const std::string path = write_model(std::string("alone_") + GetParam(), family_options(GetParam()));
   for (const NativeDevice device : native_devices()) {
     SCOPED_TRACE(name_of(device));
-    for (const NativeKvType kv : kKvTypes) {
+    for (const NativeKvType kv : kv_types(device)) {
       SCOPED_TRACE(name_of(kv));
       const NativeModel model({.path = path, .device = device, .kv_type = kv});
       const auto engine =
@@ -172,7 +172,8 @@ TEST_P(NativeEngineProperty, AKeptPromptGoesOnAsIfItHadBeenFed) {
   const auto roll = [&](std::size_t sides) { return static_cast<std::size_t>(random()) % sides; };
   for (const NativeDevice device : native_devices()) {
     SCOPED_TRACE(name_of(device));
-    const NativeModel model({.path = path, .device = device, .kv_type = kKvTypes[roll(2)]});
+    const std::vector<NativeKvType> types = kv_types(device);
+    const NativeModel model({.path = path, .device = device, .kv_type = types[roll(types.size())]});
     const auto engine = model.make_engine({.max_branches = 3, .context_length = 600});
     ASSERT_TRUE(engine->info().capabilities.keeps_branches);
     const auto feed_cut = [&](BranchId branch, std::span<const Token> tokens) {

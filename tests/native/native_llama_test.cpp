@@ -7,6 +7,7 @@
 // product to 8 bits. The native engine does not: it must be as close to the reference as ever, and as close to
 // llama.cpp on the same weights written out in single precision. On the quantised file llama.cpp is farther from both,
 // and by the same distance.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -177,14 +178,14 @@ void compare(const std::string& path, const std::string& weights, int tokens) {
   }
 }
 
-struct File {
+struct WeightsFile {
   const char* architecture;
   const char* weights;
 };
-std::ostream& operator<<(std::ostream& out, const File& file) {
+std::ostream& operator<<(std::ostream& out, const WeightsFile& file) {
   return out << file.architecture << " " << file.weights;
 }
-class NativeAgainstLlama : public ::testing::TestWithParam<File> {};
+class NativeAgainstLlama : public ::testing::TestWithParam<WeightsFile> {};
 
 TEST_P(NativeAgainstLlama, PredictsTheSame) {
   RandomModelOptions options = family_options(GetParam().architecture);
@@ -200,55 +201,60 @@ TEST_P(NativeAgainstLlama, PredictsTheSame) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, NativeAgainstLlama,
-                         ::testing::Values(File{"qwen2", "f32"}, File{"qwen3", "f16"}, File{"llama", "bf16"},
-                                           File{"phi3", "f32"}, File{"qwen3", "q8_0"}, File{"llama", "q4_0"},
-                                           File{"qwen2", "q4_K"}, File{"phi3", "q5_K"}, File{"qwen3", "q6_K"},
-                                           File{"qwen3", "iq4_nl"}),
+                         ::testing::Values(WeightsFile{"qwen2", "f32"}, WeightsFile{"qwen3", "f16"},
+                                           WeightsFile{"llama", "bf16"}, WeightsFile{"phi3", "f32"},
+                                           WeightsFile{"qwen3", "q8_0"}, WeightsFile{"llama", "q4_0"},
+                                           WeightsFile{"qwen2", "q4_K"}, WeightsFile{"phi3", "q5_K"},
+                                           WeightsFile{"qwen3", "q6_K"}, WeightsFile{"qwen3", "iq4_nl"}),
                          [](const auto& test) {
                            return std::string(test.param.architecture) + "_" + test.param.weights;
                          });
 
-// K and V in 8 bits: as far from the reference as the tolerance says, and no farther than llama.cpp is with its own 8
-// bits. A device is as far from the reference as the oracle is, and nearer to the oracle than that: it cannot be as
-// near as in half precision, for what half precision moves across the middle between two of the 255 lands a whole step
-// away. (Kernel by kernel they are compared in cuda_kernels_test.cpp.) Rows in bf16 have no more digits than the 8
-// bits: hardly anything lands where it did, and the two are as far apart as if they had nothing to do with each other.
-void compare_eight_bits(const std::string& path, const std::string& weights, int tokens) {
+// K and V in 8 bits or in bf16, which has as many digits: as far from the reference as the tolerance says, and no
+// farther than llama.cpp is with its own. A device is as far from the reference as the oracle is, and nearer to the
+// oracle than that: it cannot be as near as in half precision, for what half precision moves across the middle between
+// two of the 255 lands a whole step away. (Kernel by kernel they are compared in cuda_kernels_test.cpp.) Rows in bf16
+// have no more digits than the 8 bits: hardly anything lands where it did, and the two are as far apart as if they had
+// nothing to do with each other.
+void compare_eight_bits(const std::string& path, const std::string& weights, int tokens,
+                        NativeKvType kv = NativeKvType::kQ8_0, KvType llama_kv = KvType::kQ8_0) {
+  const std::string kept = fmt::format("K and V in {}", name_of(kv));
   std::vector<Token> forced;
   const auto reference = on_native(path, NativeDevice::kOracle, tokens, forced);
-  const auto oracle = on_native(path, NativeDevice::kOracle, tokens, forced, NativeKvType::kQ8_0);
-  const Distance peer = distance(reference, on_llama(path, tokens, forced, KvType::kQ8_0), kEightBitsMargin);
-  report("reference to llama.cpp, KV q8_0", peer);
-  const auto expect_eight_bits = [&](const char* what, const std::vector<Prediction>& predictions) {
+  const auto oracle = on_native(path, NativeDevice::kOracle, tokens, forced, kv);
+  const Distance peer = distance(reference, on_llama(path, tokens, forced, llama_kv), kEightBitsMargin);
+  report(("reference to llama.cpp, " + kept).c_str(), peer);
+  const auto expect_eight_bits = [&](const std::string& what, const std::vector<Prediction>& predictions) {
     SCOPED_TRACE(what);
     const Distance off = distance(reference, predictions, kEightBitsMargin);
-    report(what, off);
+    report(what.c_str(), off);
     EXPECT_LT(off.mean_kl, kMostEightBitsKl);
     EXPECT_LT(off.mean_kl, 1.25 * peer.mean_kl);
     EXPECT_LT(off.worst_kl, std::max(2 * peer.worst_kl, 10 * kMostEightBitsKl));
     EXPECT_EQ(off.other_tokens, 0);
     EXPECT_EQ(off.other_decisions, 0);
   };
-  expect_eight_bits("reference to KV in 8 bits", oracle);
-  EXPECT_GT(distance(reference, oracle).mean_kl, 1e-12) << "8 bits round";
+  expect_eight_bits("reference to " + kept, oracle);
+  EXPECT_GT(distance(reference, oracle).mean_kl, 1e-12) << kept << " are rounded";
   for (const NativeDevice device : native_devices()) {
     if (device == NativeDevice::kOracle) continue;
-    const auto native = on_native(path, device, tokens, forced, NativeKvType::kQ8_0);
+    if (device == NativeDevice::kCuda && kv == NativeKvType::kBf16) continue;
+    const auto native = on_native(path, device, tokens, forced, kv);
     const std::string name = std::string("native ") + name_of(device);
     const Distance apart = distance(oracle, native, kEightBitsMargin);
     const Distance own = distance(reference, oracle);
-    report(("KV in 8 bits, oracle to " + name).c_str(), apart);
+    report((kept + ", oracle to " + name).c_str(), apart);
     const Distance off = distance(reference, native);
     EXPECT_LT(apart.mean_kl,
               rounds_rows_to_bf16(device, weights) ? own.mean_kl + off.mean_kl : 0.5 * own.mean_kl + kMostOwnKl);
     EXPECT_EQ(apart.other_tokens, 0);
     EXPECT_EQ(apart.other_decisions, 0);
     EXPECT_LT(off.mean_kl, 1.25 * own.mean_kl + kMostOwnKl);
-    expect_eight_bits(("reference to " + name + ", KV in 8 bits").c_str(), native);
+    expect_eight_bits("reference to " + name + ", " + kept, native);
   }
 }
 
-class NativeEightBits : public ::testing::TestWithParam<File> {};
+class NativeEightBits : public ::testing::TestWithParam<WeightsFile> {};
 
 TEST_P(NativeEightBits, IsWithinItsTolerance) {
   RandomModelOptions options = family_options(GetParam().architecture);
@@ -257,13 +263,29 @@ TEST_P(NativeEightBits, IsWithinItsTolerance) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Files, NativeEightBits,
-                         ::testing::Values(File{"qwen2", "f32"}, File{"qwen3", "f16"}, File{"llama", "f16"},
-                                           File{"llama", "bf16"}, File{"phi3", "f32"}),
+                         ::testing::Values(WeightsFile{"qwen2", "f32"}, WeightsFile{"qwen3", "f16"},
+                                           WeightsFile{"llama", "f16"}, WeightsFile{"llama", "bf16"},
+                                           WeightsFile{"phi3", "f32"}),
                          [](const auto& test) {
                            return std::string(test.param.architecture) + "_" + test.param.weights;
                          });
 
 TEST(NativeEightBits, IsWithinItsToleranceOnTheBuiltInModel) { compare_eight_bits(DTS_NANO_MODEL, "f16", 500); }
+
+// Files whose rows are not rounded to bf16 beside, so that what is seen is K and V.
+TEST(NativeBf16, IsWithinItsToleranceToo) {
+  for (const WeightsFile file : {WeightsFile{"qwen2", "f32"}, WeightsFile{"llama", "f16"}}) {
+    SCOPED_TRACE(testing::PrintToString(file));
+    RandomModelOptions options = family_options(file.architecture);
+    options.weight_type = file.weights;
+    compare_eight_bits(write_model(std::string("bf16_kv_") + file.architecture, options), file.weights, 300,
+                       NativeKvType::kBf16, KvType::kBf16);
+  }
+}
+
+TEST(NativeBf16, IsWithinItsToleranceOnTheBuiltInModel) {
+  compare_eight_bits(DTS_NANO_MODEL, "f16", 500, NativeKvType::kBf16, KvType::kBf16);
+}
 
 TEST(NativeEightBits, RoundsToTheNearestOf255) {
   std::mt19937 random(5);

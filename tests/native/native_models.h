@@ -20,8 +20,11 @@ inline const char* name_of(NativeDevice device) {
   return device == NativeDevice::kOracle ? "Oracle" : device == NativeDevice::kCpu ? "CPU" : "CUDA";
 }
 
-inline constexpr NativeKvType kKvTypes[] = {NativeKvType::kF16, NativeKvType::kQ8_0};
-inline const char* name_of(NativeKvType kv) { return kv == NativeKvType::kF16 ? "f16" : "q8_0"; }
+inline std::vector<NativeKvType> kv_types(NativeDevice device) {
+  std::vector<NativeKvType> types = {NativeKvType::kF16, NativeKvType::kQ8_0};
+  if (device != NativeDevice::kCuda) types.push_back(NativeKvType::kBf16);
+  return types;
+}
 
 inline RandomModelOptions family_options(const std::string& architecture) {
   RandomModelOptions options = random_model_preset("tiny");

@@ -81,7 +81,7 @@ std::shared_ptr<Search> make_search(const Pages& pages, const Question& question
 
 std::shared_ptr<Search> run_alone(const Pages& pages, Engine& engine, const Question& question) {
   Scheduler scheduler(engine);
-  const auto search = make_search(pages, question);
+  auto search = make_search(pages, question);
   scheduler.submit({.search = search, .max_seconds = 0, .on_prefill = nullptr, .on_done = nullptr});
   scheduler.run();
   return search;
@@ -148,8 +148,9 @@ TEST_P(NativeSuspend, NothingIsLostAndNoTreeChanges) {
   std::int64_t suspensions = 0;
   int failures = 0;
   int kept = 0;
-  for (int round = 0; round < 5; ++round) {
-    const NativeKvType kv = kKvTypes[round % 2];
+  const std::vector<NativeKvType> types = kv_types(GetParam());
+  for (int round = 0; round < 6; ++round) {
+    const NativeKvType kv = types[static_cast<std::size_t>(round) % types.size()];
     std::vector<Question> questions;
     for (int i = 0; i < 4; ++i) {
       questions.push_back({.method = methods[static_cast<std::size_t>(i)],

@@ -37,6 +37,20 @@ ModelThreads::~ModelThreads() {
   if (auto* free = cpu_function<decltype(ggml_threadpool_free)>("ggml_threadpool_free")) free(pool_);
 }
 
+ggml_type ggml_type_of(KvType type) {
+  switch (type) {
+    case KvType::kBf16:
+      return GGML_TYPE_BF16;
+    case KvType::kQ8_0:
+      return GGML_TYPE_Q8_0;
+    case KvType::kF16:
+      break;
+  }
+  return GGML_TYPE_F16;
+}
+
+std::string_view name_of(KvType type) { return ggml_type_name(ggml_type_of(type)); }
+
 LlamaContext::LlamaContext(const LlamaModelImpl& model, const ContextSettings& settings, const ModelThreads& threads,
                            int sequences, int cells, const Interruption* interruption)
     : sequences_(sequences), cells_(cells) {

@@ -15,6 +15,8 @@
 
 namespace dts {
 
+ggml_type ggml_type_of(KvType type);
+
 // Threads that stay between evaluations: creating them for each would dominate the step of a small model.
 class ModelThreads {
  public:

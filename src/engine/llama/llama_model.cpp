@@ -117,7 +117,7 @@ std::vector<std::pair<std::string, std::string>> engine_settings(const LlamaMode
   const ContextSettings context = context_settings(impl, options);
   const auto layers = static_cast<int>(impl.facts.layers.size());  // one more is the output head
   const bool all = impl.gpu_layers < 0 || impl.gpu_layers > layers;
-  return {{"kv_type", options.kv_type == KvType::kF16 ? "f16" : "q8_0"},
+  return {{"kv_type", std::string(name_of(options.kv_type))},
           {"kv", options.kv_layout == KvLayout::kStreams ? "streams" : "unified"},
           {"flash_attention", context.flash_attention ? "true" : "false"},
           {"batch_invariant", (context.row_multiple > 1 ? fmt::format("rows in multiples of {}", context.row_multiple)

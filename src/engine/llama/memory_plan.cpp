@@ -37,8 +37,6 @@ std::string human(std::int64_t bytes) {
                                      : fmt::format("{:.1f} GiB", kibibytes / (1024.0 * 1024.0));
 }
 
-std::string_view to_string(KvType type) { return type == KvType::kF16 ? "f16" : "q8_0"; }
-
 std::int64_t kv_bytes_per_cell(const GgufFacts& facts, ggml_type type) {
   std::size_t bytes = 0;
   for (const LayerGeometry& layer : facts.layers) {
@@ -140,7 +138,7 @@ class Planner {
       advice += fmt::format(", take fewer branches ({}, {} or {})", option_name("max_branches"), option_name("votes"),
                             option_name("samples"));
     }
-    if (options_.kv_type == KvType::kF16) advice += fmt::format(", use {} q8_0", option_name("kv_type"));
+    if (options_.kv_type != KvType::kQ8_0) advice += fmt::format(", use {} q8_0", option_name("kv_type"));
     if (options_.kv_layout == KvLayout::kStreams && options_.max_branches > 1) {
       advice += fmt::format(", use {} unified", option_name("kv_layout"));
     }
@@ -209,7 +207,7 @@ ContextSettings context_settings(const LlamaModelImpl& model, const LlamaEngineO
   }
   ContextSettings settings;
   settings.unified = options.kv_layout == KvLayout::kUnified;
-  settings.kv_type = quantised ? GGML_TYPE_Q8_0 : GGML_TYPE_F16;
+  settings.kv_type = ggml_type_of(options.kv_type);
   // Without it, one pool's scores would be rows x all cells x heads; with it they are never stored.
   const bool automatic = model.on_gpu || quantised || settings.unified;
   settings.flash_attention =
@@ -240,7 +238,7 @@ ContextSettings context_settings(const LlamaModelImpl& model, const LlamaEngineO
 std::string MemoryPlan::to_string() const {
   const bool pool = layout == KvLayout::kUnified;
   std::string text = fmt::format(
-      "KV cache: {}, {}, {} a token{}\n", pool ? "one pool of cells" : "one stream a branch", dts::to_string(kv_type),
+      "KV cache: {}, {}, {} a token{}\n", pool ? "one pool of cells" : "one stream a branch", name_of(kv_type),
       human(bytes_per_cell),
       flash_attention ? (kv_type == KvType::kQ8_0 ? ", flash attention (q8_0 needs it)" : ", flash attention") : "");
   if (pool) {

@@ -29,7 +29,21 @@ constexpr bool kMeasured = false;
 #endif
 
 NativeKvType native_kv(const LlamaModelOptions& model) {
-  return model.engine.kv_type == KvType::kQ8_0 ? NativeKvType::kQ8_0 : NativeKvType::kF16;
+  switch (model.engine.kv_type) {
+    case KvType::kBf16:
+      return NativeKvType::kBf16;
+    case KvType::kQ8_0:
+      return NativeKvType::kQ8_0;
+    case KvType::kF16:
+      break;
+  }
+  return NativeKvType::kF16;
+}
+
+// Why the native engine cannot run it on the GPU.
+std::string why_not_native_gpu(const LlamaModelOptions& model) {
+  if (std::string why = why_not_native(model.path); !why.empty()) return why;
+  return native_kv(model) == NativeKvType::kBf16 ? "on the GPU it keeps K and V in f16 or q8_0" : "";
 }
 
 // An option that only llama.cpp has; empty: none was given. What is batch-invariant in any case obeys
@@ -61,7 +75,9 @@ LocalChoice choose_by_name(const LocalModelOptions& options) {
   }
   const bool wants_gpu = options.engine == LocalEngine::kNative && options.model.gpu_layers != 0;
   const bool as_named = options.engine == LocalEngine::kNativeOracle || (wants_gpu && why_no_native_gpu().empty());
-  std::string why = as_named ? why_not_native(path) : why_no_native_cpu();
+  std::string why = options.engine == LocalEngine::kNativeOracle ? why_not_native(path)
+                    : as_named                                   ? why_not_native_gpu(options.model)
+                                                                 : why_no_native_cpu();
   if (!as_named && why.empty()) why = why_not_native_cpu(path, native_kv(options.model));
   if (!why.empty()) {
     throw Error(fmt::format("{}: the native engine cannot run it: {}; use {} llama", path, why, option_name("engine")));
@@ -91,7 +107,7 @@ LocalChoice choose_local_engine(const LocalModelOptions& options, std::int64_t f
   if (const std::string option = llama_option(model); !option.empty()) {
     return {.engine = LocalEngine::kLlama, .note = fmt::format("engine: llama.cpp, for {}", option)};
   }
-  std::string why = native_gpu ? why_not_native(model.path) : why_not_native_cpu(model.path, native_kv(model));
+  std::string why = native_gpu ? why_not_native_gpu(model) : why_not_native_cpu(model.path, native_kv(model));
   if (why.empty() && !native_gpu) why = why_no_room(model.path, free_memory);
   if (!why.empty()) {
     return {.engine = LocalEngine::kLlama, .note = "engine: llama.cpp; the native one cannot run this model: " + why};

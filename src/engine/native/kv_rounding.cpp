@@ -26,4 +26,8 @@ void round_to_eight_bits(std::span<float> head) {
   }
 }
 
+void round_to_bf16(std::span<float> head) {
+  for (float& value : head) value = ggml_bf16_to_fp32(ggml_fp32_to_bf16(value));
+}
+
 }  // namespace dts::native

@@ -24,6 +24,18 @@ struct NativeModelImpl {
   std::unique_ptr<native::Device> device;
 };
 
+std::string_view name_of(NativeKvType type) {
+  switch (type) {
+    case NativeKvType::kBf16:
+      return "bf16";
+    case NativeKvType::kQ8_0:
+      return "q8_0";
+    case NativeKvType::kF16:
+      break;
+  }
+  return "f16";
+}
+
 std::string why_no_native_gpu() { return native::why_no_cuda_device(); }
 
 std::string why_no_native_cpu() { return native::why_no_cpu_kernels(); }
@@ -81,6 +93,9 @@ NativeModel::NativeModel(const NativeModelOptions& options) : impl_(std::make_un
     throw Error(fmt::format("{}: {} q8_0 takes heads in blocks of {}, and these have {} elements", options.path,
                             option_name("kv_type"), native::kKvBlock, impl_->geometry.head_size));
   }
+  if (impl_->kv == NativeKvType::kBf16 && options.device == NativeDevice::kCuda) {
+    throw Error(fmt::format("{} bf16 is not for the native engine's GPU: f16 and q8_0 are", option_name("kv_type")));
+  }
   // One thread's work, beside the packing of the weights, which waits for memory more than it computes.
   std::future<std::unique_ptr<LlamaModel>> vocabulary = std::async(std::launch::async, [&options] {
     return std::make_unique<LlamaModel>(
@@ -114,20 +129,20 @@ EnginePlan NativeModel::plan_engine(const EngineRequest& request) const {
   shape.kind = kind_of(impl_->where);
   const std::int64_t page_bytes = impl_->device->page_bytes(shape.kv);
   const double page = static_cast<double>(page_bytes);
-  const bool eight_bits = shape.kv == NativeKvType::kQ8_0;
+  const bool rounded = shape.kv != NativeKvType::kF16 || impl_->where != NativeDevice::kOracle;
   EnginePlan plan;
   plan.context_length = shape.context;
   plan.available_bytes = available;
   plan.needed_bytes = shape.pages * page_bytes + impl_->device->scratch_bytes(native::limits_of(shape));
   plan.settings = {{"engine", shape.kind},
-                   {"kv_type", eight_bits ? "q8_0" : (impl_->where == NativeDevice::kOracle ? "f32" : "f16")},
+                   {"kv_type", std::string(rounded ? name_of(shape.kv) : "f32")},
                    {"device", impl_->device->name()}};
   plan.description = fmt::format(
       "native engine on {}: {} branches, {} tokens a branch\n"
       "  KV: {} pages of {} tokens{}, {:.2f} GB; what branches share is there once\n"
       "  scratch: {:.2f} GB; free: {:.2f} GB\n",
       impl_->device->name(), shape.max_branches, shape.context, shape.pages, native::kPageTokens,
-      eight_bits ? " in 8 bits" : "", shape.pages * page / 1e9,
+      rounded ? fmt::format(" in {}", name_of(shape.kv)) : "", shape.pages * page / 1e9,
       (static_cast<double>(plan.needed_bytes) - shape.pages * page) / 1e9, static_cast<double>(available) / 1e9);
   plan.make = [this, shape] { return native::make_native_engine(*impl_->device, impl_->geometry, shape); };
   return plan;

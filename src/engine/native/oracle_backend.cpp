@@ -202,9 +202,9 @@ class OracleBackend final : public Backend {
         const float* key = qkv.data() + q_width + static_cast<std::size_t>(head) * size;
         std::copy_n(key, size, keys_.data() + slot);
         std::copy_n(key + g.kv_width(), size, values_.data() + slot);
-        if (limits_.kv == NativeKvType::kQ8_0) {
-          round_to_eight_bits({keys_.data() + slot, size});
-          round_to_eight_bits({values_.data() + slot, size});
+        for (float* one : {keys_.data() + slot, values_.data() + slot}) {
+          if (limits_.kv == NativeKvType::kQ8_0) round_to_eight_bits({one, size});
+          if (limits_.kv == NativeKvType::kBf16) round_to_bf16({one, size});
         }
       }
     }
@@ -237,7 +237,8 @@ class OracleBackend final : public Backend {
     const float scale = 1.0F / std::sqrt(static_cast<float>(g.head_size));
     const AttentionWork& work = *rows.attention;
     for (int i = 0; i < item.n_rows; ++i) {
-      const auto row = static_cast<std::size_t>(work.rows[static_cast<std::size_t>(item.first_row + i)]);
+      const auto row =
+          static_cast<std::size_t>(work.rows[static_cast<std::size_t>(std::ptrdiff_t{item.first_row} + i)]);
       const int tokens =
           std::min(item.n_pages * kPageTokens, rows.positions[row] + 1 - static_cast<int>(item.first_position));
       for (int head = 0; head < g.heads; ++head) {
@@ -248,7 +249,8 @@ class OracleBackend final : public Backend {
         out.value.assign(size, 0.0F);
         scores_.clear();
         const auto cell = [&](int token) {
-          const PageId page = work.pages[static_cast<std::size_t>(item.first_page + token / kPageTokens)];
+          const PageId page =
+              work.pages[static_cast<std::size_t>(std::ptrdiff_t{item.first_page} + token / kPageTokens)];
           return at(layer, page, head / g.group(), token % kPageTokens);
         };
         for (int token = 0; token < tokens; ++token) {

@@ -12,12 +12,19 @@
 
 namespace dts::native {
 
-// One kv head's page: K turned, so that sixteen tokens lie side by side, V as it is. Elements in half precision, or in
-// codes of 8 bits with a scale in half precision for 32 of them.
+// What K and V are kept as.
+enum class PageElement : std::uint8_t {
+  kF16,
+  kBf16,
+  kCode,  // of 8 bits, with a scale in half precision for 32 of them
+};
+
+// One kv head's page: K turned, so that sixteen tokens lie side by side, V as it is.
 struct PageView {
+  PageElement element = PageElement::kF16;
   const std::uint8_t* keys = nullptr;           // [head_size, kPageTokens] elements
   const std::uint8_t* values = nullptr;         // [kPageTokens, head_size] elements
-  const std::uint16_t* key_scales = nullptr;    // [head_size / 32, kPageTokens]; null: half precision
+  const std::uint16_t* key_scales = nullptr;    // [head_size / 32, kPageTokens]; of codes alone
   const std::uint16_t* value_scales = nullptr;  // [kPageTokens, head_size / 32]
 };
 

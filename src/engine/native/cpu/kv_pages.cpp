@@ -12,8 +12,31 @@ namespace dts::native {
 namespace {
 
 std::size_t bytes_of_head(const Geometry& geometry, NativeKvType type) {
-  const auto elements = static_cast<std::size_t>(2 * geometry.head_size * kPageTokens);
+  const auto elements = 2 * static_cast<std::size_t>(geometry.head_size) * kPageTokens;
   return type == NativeKvType::kQ8_0 ? elements + elements / kKvBlock * 2 : elements * 2;
+}
+
+PageElement element_of(NativeKvType type) {
+  switch (type) {
+    case NativeKvType::kBf16:
+      return PageElement::kBf16;
+    case NativeKvType::kQ8_0:
+      return PageElement::kCode;
+    case NativeKvType::kF16:
+      break;
+  }
+  return PageElement::kF16;
+}
+
+// Rounded to bf16, `step` elements apart in `out`.
+void to_bf16(const CpuKernels& kernels, const float* from, int n, std::uint16_t* out, std::size_t step) {
+  constexpr int kPiece = 64;
+  std::uint16_t piece[kPiece];
+  for (int first = 0; first < n; first += kPiece) {
+    const int count = std::min(kPiece, n - first);
+    kernels.to_bf16(from + first, count, piece);
+    for (int i = 0; i < count; ++i) out[static_cast<std::size_t>(first + i) * step] = piece[i];
+  }
 }
 
 // The codes that round_to_eight_bits() stands for.
@@ -38,13 +61,13 @@ void to_codes(const CpuKernels& kernels, const float* block, std::uint8_t* codes
 }  // namespace
 
 KvPages::KvPages(const Geometry& geometry, NativeKvType type, int pages)
-    : codes_(type == NativeKvType::kQ8_0),
+    : element_(element_of(type)),
       layers_(geometry.layers),
       head_size_(geometry.head_size),
       pages_(static_cast<std::size_t>(pages)),
       kv_heads_(static_cast<std::size_t>(geometry.kv_heads)),
       elements_(static_cast<std::size_t>(geometry.head_size * kPageTokens)),
-      element_bytes_(codes_ ? 1 : 2),
+      element_bytes_(element_ == PageElement::kCode ? 1 : 2),
       head_bytes_(bytes_of_head(geometry, type)),
       bytes_(static_cast<std::size_t>(layers_) * pages_ * layer_bytes()) {}
 
@@ -63,8 +86,8 @@ std::uint8_t* KvPages::at(int layer, PageId page, int head) {
 
 PageView KvPages::view(int layer, PageId page, int head) const {
   const std::uint8_t* begin = at(layer, page, head);
-  PageView view{.keys = begin, .values = begin + values_at()};
-  if (codes_) {
+  PageView view{.element = element_, .keys = begin, .values = begin + values_at()};
+  if (element_ == PageElement::kCode) {
     view.key_scales = reinterpret_cast<const std::uint16_t*>(begin + scales_at());
     view.value_scales = view.key_scales + elements_ / kKvBlock;
   }
@@ -76,9 +99,16 @@ void KvPages::write(const CpuKernels& kernels, int layer, KvSlot slot, int head,
   std::uint8_t* values = keys + values_at();
   const auto size = static_cast<std::size_t>(head_size_);
   const auto token = static_cast<std::size_t>(slot.offset);
-  if (!codes_) {
-    kernels.to_half(key, head_size_, reinterpret_cast<std::uint16_t*>(keys) + token, kPageTokens);
-    kernels.to_half(value, head_size_, reinterpret_cast<std::uint16_t*>(values) + token * size, 1);
+  if (element_ != PageElement::kCode) {
+    auto* key_at = reinterpret_cast<std::uint16_t*>(keys) + token;
+    auto* value_at = reinterpret_cast<std::uint16_t*>(values) + token * size;
+    if (element_ == PageElement::kF16) {
+      kernels.to_half(key, head_size_, key_at, kPageTokens);
+      kernels.to_half(value, head_size_, value_at, 1);
+    } else {
+      to_bf16(kernels, key, head_size_, key_at, kPageTokens);
+      to_bf16(kernels, value, head_size_, value_at, 1);
+    }
     return;
   }
   auto* key_scales = reinterpret_cast<std::uint16_t*>(keys + scales_at());

@@ -1,4 +1,5 @@
-// K and V of all pages, in half precision or in 8 bits (kv_rounding.h). A page that was never written takes no memory.
+// K and V of all pages, in half precision, bf16 or 8 bits (kv_rounding.h). A page that was never written takes no
+// memory.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +36,7 @@ class KvPages {
   std::uint8_t* at(int layer, PageId page, int head);
   const std::uint8_t* at(int layer, PageId page, int head) const;
 
-  bool codes_;
+  PageElement element_;
   int layers_;
   int head_size_;
   std::size_t pages_;

@@ -1,11 +1,10 @@
 // Matrix products over panels; compiled once for every instruction set.
-#include "engine/native/cpu/product_kernels.h"
-
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <utility>
 
+#include "engine/native/cpu/compiled_kernels.h"
 #include "engine/native/cpu/cpu_kernels.h"
 
 // In this version of Highway asked for by name: it has the products of bytes that AVX-512 lacks.
@@ -41,7 +40,7 @@ constexpr int kMostFloatRows = 8;  // in registers, times ...
 constexpr int kFloatColumns = 3;
 #elif HWY_TARGET == HWY_AVX2
 constexpr int kMostRows = 5;
-constexpr int kMostFloatRows = 4;
+constexpr int kMostFloatRows = 6;
 constexpr int kFloatColumns = 2;
 #else
 constexpr int kMostRows = 4;
@@ -56,60 +55,152 @@ HWY_INLINE void fetch(const std::uint8_t* from, std::size_t bytes) {
   for (std::size_t at = 0; at < bytes; at += kLine) hwy::Prefetch(from + at);
 }
 
-// sum + the four products, in each lane, of unsigned codes and the same four signed bytes. kSmall: codes are below 128.
-template <bool kSmall>
-HWY_INLINE IntVec add_products(IntVec sum, ByteVec codes, const std::int8_t* four_bytes) {
-#if HWY_TARGET == HWY_AVX3_DL
-  // By name: this version of Highway compiles the set without the one instruction that it is wanted for.
-  asm("vpdpbusd %2%{1to16%}, %1, %0"
-      : "+v"(sum.raw)
-      : "v"(codes.raw), "m"(*reinterpret_cast<const std::int8_t(*)[4]>(four_bytes)));
-  return sum;
-#else
+// How four unsigned codes are multiplied with four signed bytes in each lane, and added up.
+enum class Bytes : std::uint8_t {
+  kAlways,  // as every CPU of this instruction set can
+  kVnni,    // with AVX2 alone: by the one instruction that some of those CPUs have for it
+};
+
+HWY_INLINE IntVec four_of_all(const std::int8_t* four_bytes) {
   std::int32_t four = 0;
   std::memcpy(&four, four_bytes, sizeof four);
-  const IntVec bytes = hn::Set(I32(), four);
-#if HWY_TARGET == HWY_AVX3
+  return hn::Set(I32(), four);
+}
+
+// Sums of one row in each lane over the groups that share a scale. No code is above kMostCode, no byte beyond 127.
+// kLess is taken from each code.
+template <int kMostCode, Bytes kBytes>
+class ByteSum {
+ public:
+#if defined(__ARM_FEATURE_DOTPROD) && !defined(__ARM_FEATURE_MATMUL_INT8)
+  static constexpr int kLess = kMostCode < 128 ? 0 : 128;  // only signed with signed
+#else
+  static constexpr int kLess = 0;
+#endif
+  HWY_INLINE void begin(std::int32_t with) { sum_ = hn::Set(I32(), with); }
+  // Group `g` of those that are summed, in their order.
+  HWY_INLINE void add(int g, ByteVec codes, const std::int8_t* four_bytes);
+  HWY_INLINE IntVec sum() const { return sum_; }
+
+ private:
+  IntVec sum_;
+};
+
+#if HWY_TARGET == HWY_AVX3_DL
+
+template <int kMostCode, Bytes kBytes>
+HWY_INLINE void ByteSum<kMostCode, kBytes>::add(int /*g*/, ByteVec codes, const std::int8_t* four_bytes) {
+  // By name: this version of Highway compiles the set without the one instruction that it is wanted for.
+  asm("vpdpbusd %2%{1to16%}, %1, %0"
+      : "+v"(sum_.raw)
+      : "v"(codes.raw), "m"(*reinterpret_cast<const std::int8_t(*)[4]>(four_bytes)));
+}
+
+#elif HWY_TARGET == HWY_AVX3
+
+template <int kMostCode, Bytes kBytes>
+HWY_INLINE void ByteSum<kMostCode, kBytes>::add(int /*g*/, ByteVec codes, const std::int8_t* four_bytes) {
+  const __m512i bytes = four_of_all(four_bytes).raw;
   const __m512i ones = _mm512_set1_epi16(1);
-  if constexpr (kSmall) {
-    return IntVec{_mm512_add_epi32(sum.raw, _mm512_madd_epi16(_mm512_maddubs_epi16(codes.raw, bytes.raw), ones))};
+  if constexpr (kMostCode < 128) {
+    sum_.raw = _mm512_add_epi32(sum_.raw, _mm512_madd_epi16(_mm512_maddubs_epi16(codes.raw, bytes), ones));
+  } else {
+    // Two products of 255 and 127 do not fit 16 bits: the eighth bit apart.
+    const __m512i high = _mm512_set1_epi8(static_cast<char>(0x80));
+    const __m512i low = _mm512_madd_epi16(_mm512_maddubs_epi16(_mm512_andnot_si512(high, codes.raw), bytes), ones);
+    const __m512i top = _mm512_madd_epi16(_mm512_maddubs_epi16(_mm512_and_si512(high, codes.raw), bytes), ones);
+    sum_.raw = _mm512_add_epi32(sum_.raw, _mm512_add_epi32(low, top));
   }
-  // Two products of 255 and 127 do not fit 16 bits: the eighth bit apart.
-  const __m512i high = _mm512_set1_epi8(static_cast<char>(0x80));
-  const __m512i low = _mm512_madd_epi16(_mm512_maddubs_epi16(_mm512_andnot_si512(high, codes.raw), bytes.raw), ones);
-  const __m512i top = _mm512_madd_epi16(_mm512_maddubs_epi16(_mm512_and_si512(high, codes.raw), bytes.raw), ones);
-  return IntVec{_mm512_add_epi32(sum.raw, _mm512_add_epi32(low, top))};
+}
+
 #elif HWY_TARGET == HWY_AVX2
-  const __m256i ones = _mm256_set1_epi16(1);
-  if constexpr (kSmall) {
-    return IntVec{_mm256_add_epi32(sum.raw, _mm256_madd_epi16(_mm256_maddubs_epi16(codes.raw, bytes.raw), ones))};
+
+template <int kMostCode>
+class ByteSum<kMostCode, Bytes::kVnni> {
+ public:
+  static constexpr int kLess = 0;
+  HWY_INLINE void begin(std::int32_t with) { sum_ = hn::Set(I32(), with); }
+  HWY_INLINE void add(int /*g*/, ByteVec codes, const std::int8_t* four_bytes) {
+    asm("%{vex%} vpdpbusd %2, %1, %0" : "+x"(sum_.raw) : "x"(codes.raw), "x"(four_of_all(four_bytes).raw));
   }
-  const __m256i high = _mm256_set1_epi8(static_cast<char>(0x80));
-  const __m256i low = _mm256_madd_epi16(_mm256_maddubs_epi16(_mm256_andnot_si256(high, codes.raw), bytes.raw), ones);
-  const __m256i top = _mm256_madd_epi16(_mm256_maddubs_epi16(_mm256_and_si256(high, codes.raw), bytes.raw), ones);
-  return IntVec{_mm256_add_epi32(sum.raw, _mm256_add_epi32(low, top))};
-#elif defined(__ARM_FEATURE_MATMUL_INT8)
-  return IntVec{vusdotq_s32(sum.raw, codes.raw, vreinterpretq_s8_s32(bytes.raw))};
+  HWY_INLINE IntVec sum() const { return sum_; }
+
+ private:
+  IntVec sum_;
+};
+
+// Pairs of products are added up in 16 bits for as many groups as are sure to fit: every second instruction is saved.
+template <int kMostCode>
+class ByteSum<kMostCode, Bytes::kAlways> {
+ public:
+  static constexpr int kLess = 0;
+  HWY_INLINE void begin(std::int32_t with) { with_ = with; }
+  HWY_INLINE void add(int g, ByteVec codes, const std::int8_t* four_bytes) {
+    const __m256i products = _mm256_maddubs_epi16(codes.raw, four_of_all(four_bytes).raw);
+    pairs_ = g % kTogether == 0 ? products : _mm256_add_epi16(pairs_, products);
+    if (g % kTogether < kTogether - 1) return;
+    const __m256i four = _mm256_madd_epi16(pairs_, _mm256_set1_epi16(1));
+    sum_ = g < kTogether ? four : _mm256_add_epi32(sum_, four);
+  }
+  // What it began with comes last: that is one register less while it adds.
+  HWY_INLINE IntVec sum() const { return IntVec{_mm256_add_epi32(sum_, _mm256_set1_epi32(with_))}; }
+
+ private:
+  static constexpr int kFits = 32767 / (2 * 127 * kMostCode);  // groups
+  static constexpr int kTogether = kFits >= 8 ? 8 : kFits >= 4 ? 4 : kFits >= 2 ? 2 : 1;
+  std::int32_t with_;
+  __m256i sum_;
+  __m256i pairs_;
+};
+
+// Two products of 255 and 127 do not fit 16 bits. Codes less 128 are signed, and what they are multiplied with takes
+// their sign.
+template <>
+class ByteSum<255, Bytes::kAlways> {
+ public:
+  static constexpr int kLess = 128;
+  HWY_INLINE void begin(std::int32_t with) { sum_ = hn::Set(I32(), with); }
+  HWY_INLINE void add(int /*g*/, ByteVec codes, const std::int8_t* four_bytes) {
+    const __m256i less = _mm256_xor_si256(codes.raw, _mm256_set1_epi8(static_cast<char>(0x80)));
+    const __m256i bytes = _mm256_sign_epi8(four_of_all(four_bytes).raw, less);
+    const __m256i pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(less), bytes);
+    sum_.raw = _mm256_add_epi32(sum_.raw, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+  }
+  HWY_INLINE IntVec sum() const { return sum_; }
+
+ private:
+  IntVec sum_;
+};
+
+#else
+
+template <int kMostCode, Bytes kBytes>
+HWY_INLINE void ByteSum<kMostCode, kBytes>::add(int /*g*/, ByteVec codes, const std::int8_t* four_bytes) {
+  const IntVec bytes = four_of_all(four_bytes);
+#if defined(__ARM_FEATURE_MATMUL_INT8)
+  sum_ = IntVec{vusdotq_s32(sum_.raw, codes.raw, vreinterpretq_s8_s32(bytes.raw))};
 #elif defined(__ARM_FEATURE_DOTPROD)
-  const int8x16_t four_of_all = vreinterpretq_s8_s32(bytes.raw);
-  if constexpr (kSmall) return IntVec{vdotq_s32(sum.raw, vreinterpretq_s8_u8(codes.raw), four_of_all)};
-  // Only signed with signed: codes less 128, and 128 times the bytes.
-  const int8x16_t less = vreinterpretq_s8_u8(veorq_u8(codes.raw, vdupq_n_u8(0x80)));
-  const int32x4_t rest = vshlq_n_s32(vdotq_s32(vdupq_n_s32(0), vdupq_n_s8(1), four_of_all), 7);
-  return IntVec{vdotq_s32(vaddq_s32(sum.raw, rest), less, four_of_all)};
+  const int8x16_t four = vreinterpretq_s8_s32(bytes.raw);
+  if constexpr (kMostCode < 128) {
+    sum_ = IntVec{vdotq_s32(sum_.raw, vreinterpretq_s8_u8(codes.raw), four)};
+  } else {
+    const int8x16_t less = vreinterpretq_s8_u8(veorq_u8(codes.raw, vdupq_n_u8(0x80)));
+    sum_ = IntVec{vdotq_s32(sum_.raw, less, four)};
+  }
 #else
   const I32 d;
   const hn::RebindToUnsigned<I32> du;
   const auto w = hn::BitCast(du, codes);
   const auto mask = hn::Set(du, 255U);
   const auto weight = [&](auto shifted) { return hn::BitCast(d, hn::And(shifted, mask)); };
-  sum = hn::Add(sum, hn::Mul(weight(w), hn::ShiftRight<24>(hn::ShiftLeft<24>(bytes))));
-  sum = hn::Add(sum, hn::Mul(weight(hn::ShiftRight<8>(w)), hn::ShiftRight<24>(hn::ShiftLeft<16>(bytes))));
-  sum = hn::Add(sum, hn::Mul(weight(hn::ShiftRight<16>(w)), hn::ShiftRight<24>(hn::ShiftLeft<8>(bytes))));
-  return hn::Add(sum, hn::Mul(weight(hn::ShiftRight<24>(w)), hn::ShiftRight<24>(bytes)));
-#endif
+  sum_ = hn::Add(sum_, hn::Mul(weight(w), hn::ShiftRight<24>(hn::ShiftLeft<24>(bytes))));
+  sum_ = hn::Add(sum_, hn::Mul(weight(hn::ShiftRight<8>(w)), hn::ShiftRight<24>(hn::ShiftLeft<16>(bytes))));
+  sum_ = hn::Add(sum_, hn::Mul(weight(hn::ShiftRight<16>(w)), hn::ShiftRight<24>(hn::ShiftLeft<8>(bytes))));
+  sum_ = hn::Add(sum_, hn::Mul(weight(hn::ShiftRight<24>(w)), hn::ShiftRight<24>(bytes)));
 #endif
 }
+
+#endif
 
 HWY_INLINE FloatVec load_halves(const std::uint8_t* at) {
   const hn::Rebind<hwy::float16_t, F32> d;
@@ -133,7 +224,7 @@ struct Q8 {  // q8_0
   static constexpr std::size_t kBlockBytes = 32 + 8 * kVector;
   static constexpr int kZero = 128;
   static constexpr int kScales = 1;  // to a block
-  static constexpr bool kSmall = false;
+  static constexpr int kMostCode = 255;
   static constexpr bool kMinima = false;
   const std::uint8_t* block;
   HWY_INLINE Q8(const std::uint8_t* panel, int b, int lane)
@@ -152,7 +243,7 @@ struct Q4 {  // q4_0
   static constexpr std::size_t kBlockBytes = 32 + 4 * kVector;
   static constexpr int kZero = 8;
   static constexpr int kScales = 1;
-  static constexpr bool kSmall = true;
+  static constexpr int kMostCode = 15;
   static constexpr bool kMinima = false;
   const std::uint8_t* block;
   HWY_INLINE Q4(const std::uint8_t* panel, int b, int lane)
@@ -169,7 +260,7 @@ struct Q4 {  // q4_0
 
 struct Iq4Nl : Q4 {
   static constexpr int kZero = 128;
-  static constexpr bool kSmall = false;
+  static constexpr int kMostCode = 255;
   HWY_INLINE Iq4Nl(const std::uint8_t* panel, int b, int lane) : Q4(panel, b, lane) {}
   HWY_INLINE ByteVec codes(int group) const {
     // kIq4NlValues + 128
@@ -202,7 +293,6 @@ template <std::size_t kBytes>
 struct WithMinima : Super<kBytes, 64, 320> {
   static constexpr int kZero = 0;
   static constexpr int kScales = 1;
-  static constexpr bool kSmall = true;
   static constexpr bool kMinima = true;
   HWY_INLINE WithMinima(const std::uint8_t* panel, int b, int lane) : Super<kBytes, 64, 320>(panel, b, lane) {}
   HWY_INLINE FloatVec scale(int /*part*/) const {
@@ -216,11 +306,13 @@ struct WithMinima : Super<kBytes, 64, 320> {
 };
 
 struct Q4K : WithMinima<2368> {
+  static constexpr int kMostCode = 15;
   HWY_INLINE Q4K(const std::uint8_t* panel, int b, int lane) : WithMinima<2368>(panel, b, lane) {}
   HWY_INLINE ByteVec codes(int group) const { return low(group); }
 };
 
 struct Q5K : WithMinima<2880> {
+  static constexpr int kMostCode = 31;
   HWY_INLINE Q5K(const std::uint8_t* panel, int b, int lane) : WithMinima<2880>(panel, b, lane) {}
   HWY_INLINE ByteVec codes(int group) const {
     const hn::Repartition<std::uint16_t, U8> d16;
@@ -236,7 +328,7 @@ struct Q5K : WithMinima<2880> {
 struct Q6K : Super<3360, 32, 288> {
   static constexpr int kZero = 32;
   static constexpr int kScales = 2;
-  static constexpr bool kSmall = true;
+  static constexpr int kMostCode = 63;
   static constexpr bool kMinima = false;
   HWY_INLINE Q6K(const std::uint8_t* panel, int b, int lane) : Super<3360, 32, 288>(panel, b, lane) {}
   HWY_INLINE ByteVec codes(int group) const {
@@ -268,11 +360,11 @@ HWY_INLINE void store(FloatVec v, float* out, int room) {
 }
 
 // kRows rows with one column of lanes.
-template <typename Type, int kRows>
+template <typename Type, Bytes kBytes, int kRows>
 HWY_NOINLINE void quantised_tile(const std::uint8_t* panel, int lane, const Activations& a, int first_row, float* out,
                                  std::size_t stride, int room) {
   constexpr std::size_t kAhead = 4096;  // bytes; what follows a panel is the next one
-  const I32 di;
+  using Sum = ByteSum<Type::kMostCode, kBytes>;
   const F32 df;
   const auto inputs = static_cast<std::size_t>(a.inputs);
   const std::size_t blocks = inputs / kBlockInputs;
@@ -288,28 +380,30 @@ HWY_NOINLINE void quantised_tile(const std::uint8_t* panel, int lane, const Acti
     fetch(panel + b * Type::kBlockBytes + kAhead, Type::kBlockBytes);
     constexpr int kGroupsOfScale = kGroups / Type::kScales;
     for (int part = 0; part < Type::kScales; ++part) {
-      IntVec sum[kRows];
+      Sum sum[kRows];
       for (int r = 0; r < kRows; ++r) {
-        if constexpr (Type::kZero == 0) {
-          sum[r] = hn::Zero(di);
+        constexpr int kZero = Type::kZero - Sum::kLess;
+        if constexpr (kZero == 0) {
+          sum[r].begin(0);
         } else {
           const std::int32_t* here = code_sums + static_cast<std::size_t>(r) * blocks * 2 + b * 2;
-          sum[r] = hn::Set(di, -Type::kZero * (Type::kScales == 2 ? here[part] : here[0] + here[1]));
+          sum[r].begin(-kZero * (Type::kScales == 2 ? here[part] : here[0] + here[1]));
         }
       }
       HWY_UNROLL(8)
-      for (int g = part * kGroupsOfScale; g < (part + 1) * kGroupsOfScale; ++g) {
-        const ByteVec w = block.codes(g);
+      for (int g = 0; g < kGroupsOfScale; ++g) {
+        const int group = part * kGroupsOfScale + g;
+        const ByteVec w = block.codes(group);
         for (int r = 0; r < kRows; ++r) {
           const std::int8_t* four =
-              codes + static_cast<std::size_t>(r) * inputs + b * kBlockInputs + std::ptrdiff_t{g} * 4;
-          sum[r] = add_products<Type::kSmall>(sum[r], w, four);
+              codes + static_cast<std::size_t>(r) * inputs + b * kBlockInputs + std::ptrdiff_t{group} * 4;
+          sum[r].add(g, w, four);
         }
       }
       const FloatVec scale = block.scale(part);
       for (int r = 0; r < kRows; ++r) {
         const FloatVec both = hn::Mul(scale, hn::Set(df, scales[static_cast<std::size_t>(r) * blocks + b]));
-        total[r] = hn::MulAdd(hn::ConvertTo(df, sum[r]), both, total[r]);
+        total[r] = hn::MulAdd(hn::ConvertTo(df, sum[r].sum()), both, total[r]);
       }
     }
     if constexpr (Type::kMinima) {
@@ -402,7 +496,7 @@ HWY_NOINLINE void float_tile(const PanelMatrix& matrix, int first_column, const 
 #define DTS_HAS_BF16_TILE 1
 
 // sum + the two products, in each lane, of bf16 with bf16, in single precision. By name, as the products of bytes are.
-// Where the CPU has it: see choose_products().
+// Where the CPU has it: see cpu_kernels.cpp.
 HWY_INLINE FloatVec add_pairs(FloatVec sum, IntVec weights, IntVec row) {
   asm("vdpbf16ps %2, %1, %0" : "+v"(sum.raw) : "v"(weights.raw), "v"(row.raw));
   return sum;
@@ -445,11 +539,11 @@ int rows_of_tile(int rows, int most) {
   return (rows + tiles - 1) / tiles;
 }
 
-template <typename Type, int... kRows>
+template <typename Type, Bytes kBytes, int... kRows>
 void multiply_quantised(std::integer_sequence<int, kRows...> /*rows*/, const PanelMatrix& matrix, int first, int count,
                         const Activations& a, int rows, float* out, std::size_t stride) {
   using QuantisedTile = void (*)(const std::uint8_t*, int, const Activations&, int, float*, std::size_t, int);
-  static constexpr QuantisedTile kTiles[] = {quantised_tile<Type, kRows + 1>...};
+  static constexpr QuantisedTile kTiles[] = {quantised_tile<Type, kBytes, kRows + 1>...};
   const int step = rows_of_tile(rows, kMostRows);
   for (int row = 0; row < rows; row += step) {
     const int n = std::min(step, rows - row);
@@ -507,6 +601,7 @@ void multiply_floats(const PanelMatrix& matrix, int first, int count, const Acti
   }
 }
 
+template <Bytes kBytes>
 void multiply(const PanelMatrix& matrix, int first, int count, const Activations& a, int rows, float* out,
               std::size_t stride) {
   const std::make_integer_sequence<int, kMostRows> all;
@@ -521,35 +616,34 @@ void multiply(const PanelMatrix& matrix, int first, int count, const Activations
 #endif
       return multiply_floats<FloatTiles<PlainBf16>>(matrix, first, count, a, rows, out, stride);
     case PanelType::kQ8_0:
-      return multiply_quantised<Q8>(all, matrix, first, count, a, rows, out, stride);
+      return multiply_quantised<Q8, kBytes>(all, matrix, first, count, a, rows, out, stride);
     case PanelType::kQ4_0:
-      return multiply_quantised<Q4>(all, matrix, first, count, a, rows, out, stride);
+      return multiply_quantised<Q4, kBytes>(all, matrix, first, count, a, rows, out, stride);
     case PanelType::kIq4Nl:
-      return multiply_quantised<Iq4Nl>(all, matrix, first, count, a, rows, out, stride);
+      return multiply_quantised<Iq4Nl, kBytes>(all, matrix, first, count, a, rows, out, stride);
     case PanelType::kQ4K:
-      return multiply_quantised<Q4K>(all, matrix, first, count, a, rows, out, stride);
+      return multiply_quantised<Q4K, kBytes>(all, matrix, first, count, a, rows, out, stride);
     case PanelType::kQ5K:
-      return multiply_quantised<Q5K>(all, matrix, first, count, a, rows, out, stride);
+      return multiply_quantised<Q5K, kBytes>(all, matrix, first, count, a, rows, out, stride);
     case PanelType::kQ6K:
-      return multiply_quantised<Q6K>(all, matrix, first, count, a, rows, out, stride);
+      return multiply_quantised<Q6K, kBytes>(all, matrix, first, count, a, rows, out, stride);
   }
 }
 
-#else  // nothing to be gained
-
-void multiply(const PanelMatrix& /*matrix*/, int /*first*/, int /*count*/, const Activations& /*a*/, int /*rows*/,
-              float* /*out*/, std::size_t /*stride*/) {}
-
+decltype(CpuKernels::multiply) choose_multiply(bool further) {
+#if HWY_TARGET == HWY_AVX2
+  if (further) return multiply<Bytes::kVnni>;
 #endif
-
-ProductKernels choose_products() {
-#if DTS_HAS_BF16_TILE
-  return {.multiply = multiply, .bf16_rows = __builtin_cpu_supports("avx512bf16") != 0};
-#undef DTS_HAS_BF16_TILE
-#else
-  return {.multiply = multiply, .bf16_rows = false};
-#endif
+  static_cast<void>(further);
+  return multiply<Bytes::kAlways>;
 }
+
+#else
+
+decltype(CpuKernels::multiply) choose_multiply(bool /*further*/) { return nullptr; }
+
+#endif
+#undef DTS_HAS_BF16_TILE
 
 }  // namespace HWY_NAMESPACE
 }  // namespace dts::native
@@ -557,8 +651,8 @@ HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
 namespace dts::native {
-HWY_EXPORT(choose_products);
+HWY_EXPORT(choose_multiply);
 
-ProductKernels product_kernels() { return HWY_DYNAMIC_DISPATCH(choose_products)(); }
+decltype(CpuKernels::multiply) product_kernel(bool further) { return HWY_DYNAMIC_DISPATCH(choose_multiply)(further); }
 }  // namespace dts::native
 #endif

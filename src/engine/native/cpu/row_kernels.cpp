@@ -5,9 +5,9 @@
 #include <limits>
 #include <utility>
 
+#include "engine/native/cpu/compiled_kernels.h"
 #include "engine/native/cpu/cpu_kernels.h"
 #include "engine/native/cpu/half.h"
-#include "engine/native/cpu/product_kernels.h"
 #include "engine/native/page_pool.h"
 
 #undef HWY_TARGET_INCLUDE
@@ -40,6 +40,22 @@ constexpr int kElementVectors = 2;  // of a head, whose values are summed at onc
 
 HWY_INLINE FloatVec load_halves(const std::uint16_t* at) {
   return hn::PromoteTo(F32(), hn::LoadU(F16(), reinterpret_cast<const hwy::float16_t*>(at)));
+}
+
+// One vector of a page's elements as they are kept; a scale is not applied.
+template <PageElement kElement>
+HWY_INLINE FloatVec load_elements(const std::uint8_t* page, std::ptrdiff_t first) {
+  if constexpr (kElement == PageElement::kF16) {
+    return load_halves(reinterpret_cast<const std::uint16_t*>(page) + first);
+  } else if constexpr (kElement == PageElement::kBf16) {
+    // The upper half of a number in single precision.
+    const hn::Rebind<std::uint16_t, I32> d;
+    const auto upper = hn::LoadU(d, reinterpret_cast<const std::uint16_t*>(page) + first);
+    return hn::BitCast(F32(), hn::ShiftLeft<16>(hn::PromoteTo(I32(), upper)));
+  } else {
+    const hn::Rebind<std::int8_t, I32> d;
+    return hn::ConvertTo(F32(), hn::PromoteTo(I32(), hn::LoadU(d, reinterpret_cast<const std::int8_t*>(page) + first)));
+  }
 }
 
 // e^x to about two units in the last place; 0 below -87.
@@ -187,11 +203,6 @@ void to_bf16(const float* from, int n, std::uint16_t* out) {
   if (n % 2 != 0) out[n] = 0;
 }
 
-HWY_INLINE FloatVec load_codes(const std::uint8_t* at) {
-  const hn::Rebind<std::int8_t, I32> d;
-  return hn::ConvertTo(F32(), hn::PromoteTo(I32(), hn::LoadU(d, reinterpret_cast<const std::int8_t*>(at))));
-}
-
 // As below, with keys of 8 bits: a block of elements is summed by itself, and then scaled.
 template <int kQueries>
 HWY_INLINE void score_codes(const PageView& page, int head_size, const RunningAttention* queries,
@@ -211,7 +222,7 @@ HWY_INLINE void score_codes(const PageView& page, int head_size, const RunningAt
       for (int e = block * kBlockInputs; e < (block + 1) * kBlockInputs; ++e) {
         FloatVec k[kVectors];
         for (int v = 0; v < kVectors; ++v)
-          k[v] = load_codes(page.keys + std::ptrdiff_t{e} * kPageTokens + token + std::ptrdiff_t{v} * kLanes);
+          k[v] = load_elements<PageElement::kCode>(page.keys, e * kPageTokens + token + v * kLanes);
         for (int q = 0; q < kQueries; ++q) {
           const FloatVec x = hn::Set(df, queries[q].query[e]);
           for (int v = 0; v < kVectors; ++v) sum[q][v] = hn::MulAdd(k[v], x, sum[q][v]);
@@ -230,8 +241,8 @@ HWY_INLINE void score_codes(const PageView& page, int head_size, const RunningAt
 }
 
 // The scores of kQueries queries with all tokens of a page.
-template <int kQueries>
-HWY_INLINE void score(const std::uint16_t* keys, int head_size, const RunningAttention* queries,
+template <int kQueries, PageElement kElement>
+HWY_INLINE void score(const PageView& page, int head_size, const RunningAttention* queries,
                       float (*scores)[kPageTokens]) {
   const F32 df;
   for (int token = 0; token < kPageTokens; token += kTokenVectors * kLanes) {
@@ -242,7 +253,7 @@ HWY_INLINE void score(const std::uint16_t* keys, int head_size, const RunningAtt
     for (int e = 0; e < head_size; ++e) {
       FloatVec k[kTokenVectors];
       for (int v = 0; v < kTokenVectors; ++v)
-        k[v] = load_halves(keys + std::ptrdiff_t{e} * kPageTokens + token + std::ptrdiff_t{v} * kLanes);
+        k[v] = load_elements<kElement>(page.keys, e * kPageTokens + token + v * kLanes);
       for (int q = 0; q < kQueries; ++q) {
         const FloatVec x = hn::Set(df, queries[q].query[e]);
         for (int v = 0; v < kTokenVectors; ++v) sum[q][v] = hn::MulAdd(k[v], x, sum[q][v]);
@@ -281,7 +292,7 @@ HWY_INLINE float weigh(float* scores, bool first, RunningAttention& query) {
 }
 
 // Elements [begin, end) of a head, as many vectors of them at once as kVectors.
-template <int kQueries, bool kCodes, int kVectors>
+template <int kQueries, PageElement kElement, int kVectors>
 HWY_INLINE void add_values(const PageView& page, int head_size, int begin, int end, bool first, int tokens,
                            const float* kept, const float (*weights)[kPageTokens], RunningAttention* queries) {
   const F32 df;
@@ -298,11 +309,9 @@ HWY_INLINE void add_values(const PageView& page, int head_size, int begin, int e
       FloatVec x[kVectors];
       for (int v = 0; v < kVectors; ++v) {
         const int at = t * head_size + e + v * kLanes;
-        if constexpr (kCodes) {
-          const float scale = half_to_float(page.value_scales[at / kBlockInputs]);
-          x[v] = hn::Mul(load_codes(page.values + at), hn::Set(df, scale));
-        } else {
-          x[v] = load_halves(reinterpret_cast<const std::uint16_t*>(page.values) + at);
+        x[v] = load_elements<kElement>(page.values, at);
+        if constexpr (kElement == PageElement::kCode) {
+          x[v] = hn::Mul(x[v], hn::Set(df, half_to_float(page.value_scales[at / kBlockInputs])));
         }
       }
       for (int q = 0; q < kQueries; ++q) {
@@ -316,14 +325,14 @@ HWY_INLINE void add_values(const PageView& page, int head_size, int begin, int e
   }
 }
 
-template <int kQueries, bool kCodes>
+template <int kQueries, PageElement kElement>
 void attend_some(const PageView& page, int head_size, bool first, RunningAttention* queries) {
   float scores[kQueries][kPageTokens];
   float kept[kQueries];
-  if constexpr (kCodes) {
+  if constexpr (kElement == PageElement::kCode) {
     score_codes<kQueries>(page, head_size, queries, scores);
   } else {
-    score<kQueries>(reinterpret_cast<const std::uint16_t*>(page.keys), head_size, queries, scores);
+    score<kQueries, kElement>(page, head_size, queries, scores);
   }
   int tokens = 0;
   for (int q = 0; q < kQueries; ++q) {
@@ -331,15 +340,15 @@ void attend_some(const PageView& page, int head_size, bool first, RunningAttenti
     tokens = std::max(tokens, std::min(queries[q].tokens, kPageTokens));
   }
   const int whole = head_size / (kElementVectors * kLanes) * (kElementVectors * kLanes);
-  add_values<kQueries, kCodes, kElementVectors>(page, head_size, 0, whole, first, tokens, kept, scores, queries);
-  add_values<kQueries, kCodes, 1>(page, head_size, whole, head_size, first, tokens, kept, scores, queries);
+  add_values<kQueries, kElement, kElementVectors>(page, head_size, 0, whole, first, tokens, kept, scores, queries);
+  add_values<kQueries, kElement, 1>(page, head_size, whole, head_size, first, tokens, kept, scores, queries);
 }
 
-template <bool kCodes, int... kCounts>
+template <PageElement kElement, int... kCounts>
 void attend_counted(std::integer_sequence<int, kCounts...> /*counts*/, const PageView& page, int head_size, bool first,
                     RunningAttention* queries, int n) {
   using Attend = void (*)(const PageView&, int, bool, RunningAttention*);
-  static constexpr Attend kAttend[] = {attend_some<kCounts + 1, kCodes>...};
+  static constexpr Attend kAttend[] = {attend_some<kCounts + 1, kElement>...};
   const int blocks = (n + kMostQueries - 1) / kMostQueries;
   const int step = (n + blocks - 1) / blocks;
   for (int q = 0; q < n; q += step) kAttend[std::min(step, n - q) - 1](page, head_size, first, queries + q);
@@ -347,8 +356,14 @@ void attend_counted(std::integer_sequence<int, kCounts...> /*counts*/, const Pag
 
 void attend(const PageView& page, int head_size, bool first, RunningAttention* queries, int n) {
   const std::make_integer_sequence<int, kMostQueries> counts;
-  page.key_scales != nullptr ? attend_counted<true>(counts, page, head_size, first, queries, n)
-                             : attend_counted<false>(counts, page, head_size, first, queries, n);
+  switch (page.element) {
+    case PageElement::kF16:
+      return attend_counted<PageElement::kF16>(counts, page, head_size, first, queries, n);
+    case PageElement::kBf16:
+      return attend_counted<PageElement::kBf16>(counts, page, head_size, first, queries, n);
+    case PageElement::kCode:
+      return attend_counted<PageElement::kCode>(counts, page, head_size, first, queries, n);
+  }
 }
 
 CpuKernels choose_rows() {
@@ -379,33 +394,6 @@ HWY_AFTER_NAMESPACE();
 namespace dts::native {
 HWY_EXPORT(choose_rows);
 
-// On ARM the products are those that the compiler was told of: see add_products.
-static const char* neon_name() {
-#if defined(__ARM_FEATURE_MATMUL_INT8)
-  return "NEON with i8mm";
-#elif defined(__ARM_FEATURE_DOTPROD)
-  return "NEON with dot products";
-#else
-  return "NEON";
-#endif
-}
-
-const CpuKernels* cpu_kernels() {
-  static const std::int64_t supported = hwy::SupportedTargets();
-  static const CpuKernels kernels = [] {
-    CpuKernels chosen = HWY_DYNAMIC_DISPATCH(choose_rows)();
-    const ProductKernels products = product_kernels();
-    chosen.multiply = products.multiply;
-    chosen.bf16_rows = products.bf16_rows;
-    chosen.name = chosen.bf16_rows                 ? "AVX-512 with VNNI and BF16"
-                  : (supported & HWY_AVX3_DL) != 0 ? "AVX-512 with VNNI"
-                  : (supported & HWY_AVX3) != 0    ? "AVX-512"
-                  : (supported & HWY_AVX2) != 0    ? "AVX2"
-                                                   : neon_name();
-    return chosen;
-  }();
-  return (supported & (HWY_AVX2 | HWY_AVX3 | HWY_AVX3_DL | HWY_NEON)) != 0 ? &kernels : nullptr;
-}
-
+CpuKernels row_kernels() { return HWY_DYNAMIC_DISPATCH(choose_rows)(); }
 }  // namespace dts::native
 #endif
