@@ -6,6 +6,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "dts/error.h"
@@ -248,6 +249,194 @@ TEST(LlamaGrammar, WhatIsWrongIsRefusedInOneLine) {
        {R"({"$ref": "#/nowhere"})", R"({"type": "nothing"})", "{", R"({"type":"string","minLength":100000000})"}) {
     EXPECT_THROW(vocabulary.grammar_filter(vocabulary.grammar_of_schema(schema), false), Error) << schema;
   }
+}
+
+// May the model say just this?
+bool admits(const std::string& schema, const std::string& text) {
+  const Vocabulary& vocabulary = tiny_model().vocabulary();
+  const auto filter = vocabulary.grammar_filter(vocabulary.grammar_of_schema(schema), false);
+  const auto allowed = [&](Token token) {
+    std::vector<float> logits(static_cast<std::size_t>(vocabulary.size()), 0.0F);
+    filter->apply(logits);
+    return logits[static_cast<std::size_t>(token)] == 0.0F;
+  };
+  for (const Token token : vocabulary.tokenize(text, false)) {
+    if (!allowed(token)) return false;
+    filter->accept(token);
+  }
+  for (Token token = 0; token < vocabulary.size(); ++token) {
+    if (vocabulary.is_end(token) && allowed(token)) return true;
+  }
+  return false;
+}
+
+std::string pattern(const std::string& text) { return nlohmann::json{{"type", "string"}, {"pattern", text}}.dump(); }
+
+// Refused in one short line, with nothing printed.
+std::string refusal(const std::string& schema) {
+  std::string line;
+  ::testing::internal::CaptureStderr();
+  try {
+    tiny_model().vocabulary().grammar_of_schema(schema);
+    ADD_FAILURE() << schema.substr(0, 200);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.kind(), Error::Kind::kUsage);
+    line = error.what();
+  }
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "") << "what a client sent is not printed";
+  EXPECT_LT(line.size(), 300U);
+  EXPECT_EQ(line.find('\n'), std::string::npos) << line;
+  return line;
+}
+
+TEST(SchemaGrammar, ReferencesInCirclesEnd) {
+  // These ended the process.
+  for (const char* circle : {R"({"allOf":[{"$ref":"#/$defs/a"}],"$defs":{"a":{"$ref":"#/$defs/a"}}})",
+                             R"({"allOf":[{"$ref":"#/$defs/a"},{}],"$defs":{"a":{"allOf":[{"$ref":"#/$defs/a"},{}]}}})",
+                             R"({"allOf":[{"$ref":"#"}]})", R"({"$ref":"#"})"}) {
+    EXPECT_NE(refusal(circle).find("$ref leads back to itself"), std::string::npos) << circle;
+  }
+  // As Pydantic 1 writes a class that has one of its own kind.
+  const std::string list = R"({"$ref":"#/definitions/Node","definitions":{"Node":{"type":"object","properties":{
+    "value":{"type":"integer"},"next":{"description":"the rest","allOf":[{"$ref":"#/definitions/Node"}]}},
+    "required":["value"]}}})";
+  EXPECT_TRUE(admits(list, R"({"value":1,"next":{"value":2,"next":{"value":3}}})"));
+  EXPECT_FALSE(admits(list, R"({"value":1,"next":{"next":{"value":3}}})"));
+  // Two kinds that are one, each with one of its own kind.
+  const std::string both = R"({"allOf":[{"$ref":"#/$defs/a"},{"$ref":"#/$defs/b"}],"$defs":{
+    "a":{"properties":{"n":{"$ref":"#/$defs/a"},"x":{"const":1}}},
+    "b":{"properties":{"n":{"$ref":"#/$defs/b"},"y":{"const":2}},"required":["y"]}}})";
+  EXPECT_TRUE(admits(both, R"({"y":2,"n":{"y":2,"x":1}})"));
+  EXPECT_FALSE(admits(both, R"({"y":2,"n":{"x":1}})"));
+}
+
+// Each of these took the converter minutes, or all of the memory.
+TEST(SchemaGrammar, WhatIsSmallStaysSmall) {
+  std::string types = R"({"type":"integer"})";
+  for (int i = 0; i < 12; ++i) {
+    types = R"({"type":["object","object","object","object"],"properties":{"a":)" + types + R"(},"required":["a"]})";
+  }
+  EXPECT_LT(tiny_model().vocabulary().grammar_of_schema(types).size(), 10'000U);
+  std::string doubling = R"({"allOf":[{"$ref":"#/$defs/o0"}],"$defs":{"o40":{"type":"object"})";
+  for (int i = 0; i < 40; ++i) {
+    doubling +=
+        fmt::format(R"(,"o{0}":{{"properties":{{"p":{{"allOf":[{{"$ref":"#/$defs/o{1}"}},{{"$ref":"#/$defs/o{1}"}}]}},
+      "q":{{"allOf":[{{"$ref":"#/$defs/o{1}"}},{{}}]}}}}}})",
+                    i, i + 1);
+  }
+  EXPECT_LT(tiny_model().vocabulary().grammar_of_schema(doubling + "}}").size(), 100'000U);
+  EXPECT_TRUE(admits(doubling + "}}", R"({"p":{"q":{"p":{}}}})"));
+}
+
+TEST(SchemaGrammar, WhatWouldCostTooMuchIsRefused) {
+  using nlohmann::json;
+  json choices = json::array(), patterns = json::array(), alike = json::object(), names = json::array();
+  json optional = json::object(), inner = json::object(), circles = json::object();
+  for (int i = 0; i < 40; ++i) {
+    const json one = {{"properties", {{fmt::format("a{}", i), json::object()}}}};
+    const json other = {{"properties", {{fmt::format("b{}", i), json::object()}}}};
+    choices.push_back({{"anyOf", {one, other}}});
+  }
+  for (int i = 0; i < 3500; ++i) patterns.push_back({{"pattern", "^a$"}});
+  for (int i = 0; i < 3000; ++i) {
+    // All of them are one name to the converter, which numbers them one by one.
+    std::string name = "\xE2\x80\x80";
+    name[1] = static_cast<char>(0x80 + i / 64);
+    name[2] = static_cast<char>(0x80 + i % 64);
+    alike[name] = json::object();
+    names.push_back(name);
+  }
+  for (int i = 0; i < 300; ++i) optional[fmt::format("p{}", i)] = json::object();
+  for (int i = 0; i < 60; ++i) inner[fmt::format("p{}", i)] = json::object();
+  for (int i = 0; i < 97; ++i) {
+    circles[fmt::format("d{}", i)] = {{"properties", {{"n", {{"$ref", fmt::format("#/$defs/d{}", (i + 1) % 97)}}}}}};
+    circles[fmt::format("e{}", i)] = {{"properties", {{"n", {{"$ref", fmt::format("#/$defs/e{}", (i + 1) % 89)}}}}}};
+  }
+  const json long_name = {{"properties", {{std::string(50'000, 'x'), {{"properties", inner}}}}}};
+  const json product = {{"allOf", {{{"$ref", "#/$defs/d0"}}, {{"$ref", "#/$defs/e0"}}}}, {"$defs", circles}};
+  for (const json& schema :
+       {json{{"allOf", choices}}, json{{"items", patterns}}, json{{"properties", alike}, {"required", names}},
+        json{{"properties", optional}}, long_name, product}) {
+    refusal(schema.dump());
+  }
+  for (const std::string& schema :
+       {std::string(R"({"type":"array","minItems":4294967297})"), std::string(R"({"type":"array","minItems":-1})"),
+        std::string(R"({"type":"string","minLength":1e300})"), std::string(R"({"type":"string","maxLength":"x"})"),
+        std::string(R"({"type":"array","minItems":5,"maxItems":2})"),
+        std::string(R"({"type":"integer","minimum":1e300,"maximum":5})"),
+        std::string(R"({"type":"integer","exclusiveMinimum":9223372036854775807,"maximum":0})"),
+        R"({"type":")" + std::string(60'000, 'x') + R"("})", R"({"$ref":")" + std::string(60'000, 'x') + R"("})",
+        R"({"$ref":"#/)" + std::string(60'000, 'x') + R"("})", R"({"minItems":")" + std::string(60'000, 'x') + R"("})",
+        pattern(std::string(60'000, 'q')), pattern("^" + std::string(200, '(') + "a" + std::string(200, ')') + "$"),
+        std::string(R"({"properties":{"a":5}})"), std::string(R"({"anyOf":[]})"), std::string("[1"),
+        std::string("7")}) {
+    refusal(schema);
+  }
+  // What is above any count is no bound.
+  EXPECT_TRUE(admits(R"({"type":"array","items":{"const":1},"maxItems":4294967297})", "[1, 1, 1]"));
+}
+
+TEST(SchemaGrammar, PatternsAreInsideOfStrings) {
+  for (const auto& [text, yes, no] :
+       std::vector<std::tuple<std::string, std::string, std::string>>{{"^\"[a-z]\"$", R"("\"u\"")", R"(""u"")"},
+                                                                      {"^.{1,4}$", R"("a.b")", "\"a\x01\""},
+                                                                      {"^.{1,4}$", R"("abcd")", R"("""")"},
+                                                                      {"^[^a]{1,4}$", R"("bcd")", "\"b\n\""},
+                                                                      {"^[^a]$", R"("b")", R"("\")"},
+                                                                      {"^\\S+$", R"("b")", R"("b c")"},
+                                                                      {"^a\\\\b$", R"("a\\b")", R"("a\b")"},
+                                                                      {"^[\\n\"a]$", R"("\n")", "\"\n\""},
+                                                                      {"^\\d{2}\\.\\d+$", R"("12.5")", R"("12x5")"},
+                                                                      {"^(?:ab|c)+?$", R"("abcab")", R"("ac")"},
+                                                                      {"^ab*c$", R"("abbc")", R"("ababc")"},
+                                                                      {"^a\\.*$", R"("a...")", R"("a.a.")"},
+                                                                      {"^\xC3\xA4*$", "\"\xC3\xA4\xC3\xA4\"", "\"a\""},
+                                                                      {"[0-9]", R"("in 1999 or so")", R"("never")"},
+                                                                      {"^a$|^b$", R"("b")", R"("ab")"},
+                                                                      {"^x", R"("xyz")", R"("yx")"}}) {
+    EXPECT_TRUE(admits(pattern(text), yes)) << text;
+    EXPECT_FALSE(admits(pattern(text), no)) << text;
+  }
+  for (const char* text :
+       {"^(?=a)b$", "^\\p{L}$", "^\\bx$", "^(a)\\1$", "^\\0$", "^a{3,1}$", "^a{9999}$", "^a**$", "^*$", "^[z-a]$",
+        "^[a", "^(a", "^a)$", "^a$b$", "^[]$", "^[^\\s\\S]$", "\\", "^\\u12$", "\x01"}) {
+    EXPECT_NE(refusal(pattern(text)).find("pattern is"), std::string::npos) << text;
+  }
+}
+
+TEST(SchemaGrammar, WhatStandsSideBySideHolds) {
+  const std::string names = R"({"properties":{"x":{"$ref":"#/$defs/a_b"},"y":{"$ref":"#/$defs/a-b"}},
+    "required":["x","y"],"$defs":{"a_b":{"const":1},"a-b":{"const":2}}})";
+  EXPECT_TRUE(admits(names, R"({"x":1,"y":2})"));
+  EXPECT_FALSE(admits(names, R"({"x":1,"y":1})"));
+  const std::string both = R"({"type":"object","properties":{"a":{"type":"integer"}},"required":["a"],
+    "allOf":[{"properties":{"b":{"type":"string"},"c":{}},"required":["b"]},{"properties":{"a":{"minimum":5}}}]})";
+  EXPECT_TRUE(admits(both, R"({"b":"x","a":7})"));
+  EXPECT_FALSE(admits(both, R"({"a":7})"));
+  EXPECT_FALSE(admits(both, R"({"b":"x","a":4})"));
+  const std::string one_of_them = R"({"type":"object","properties":{"a":{"const":1},"b":{"const":2}},
+    "anyOf":[{"required":["a"]},{"required":["b"]}]})";
+  EXPECT_TRUE(admits(one_of_them, R"({"b":2})"));
+  EXPECT_FALSE(admits(one_of_them, "{}"));
+  EXPECT_FALSE(admits(one_of_them, "7"));
+  EXPECT_TRUE(admits(R"({"$ref":"#/$defs/a~1b","$defs":{"a/b":{"const":1}}})", "1"));
+  EXPECT_FALSE(admits(R"({"type":"string","enum":["a",1]})", "1"));
+  // Names that were rules of the converter's own.
+  const std::string own =
+      R"({"properties":{"":{"const":1},"space":{"const":2},"root":{"const":3}},"required":["","root"]})";
+  EXPECT_TRUE(admits(own, R"({"":1,"root":3})"));
+  EXPECT_FALSE(admits(own, "1"));
+  // Others than those named, which are JSON, too.
+  const std::string open = R"({"properties":{"ab":{"const":1}},"additionalProperties":true})";
+  EXPECT_TRUE(admits(open, R"({"ab":1,"x":[]})"));
+  EXPECT_FALSE(admits(open, "{\"\n\":1}"));
+  EXPECT_FALSE(admits(open, R"({"\q":1})"));
+  // Bounds of integers, one alone, too.
+  EXPECT_TRUE(admits(R"({"type":"integer","maximum":-1})", "-20"));
+  EXPECT_FALSE(admits(R"({"type":"integer","maximum":-1})", "-05"));
+  EXPECT_FALSE(admits(R"({"type":"integer","minimum":0,"exclusiveMinimum":true})", "0"));
+  EXPECT_TRUE(admits(R"({"type":"integer","minimum":0,"maximum":18446744073709551615})", "12345678901234567"));
+  refusal(R"({"allOf":[{"type":"string"},{"type":"integer"}]})");
 }
 
 }  // namespace

@@ -12,6 +12,10 @@
 #include <utility>
 #include <vector>
 
+#include "engine/llama/schema_plain.h"
+#include "engine/llama/schema_text.h"
+#include "engine/llama/schema_work.h"
+
 #pragma GCC visibility push(hidden)
 #include <json-schema-to-grammar.h>
 
@@ -41,9 +45,43 @@ std::string string_repeat(const std::string& text, std::size_t n) {
 #pragma GCC visibility pop
 
 namespace dts {
+namespace {
+
+// A property that is none of those named may be anything in the converter's eyes that does not begin with a quote: a
+// line's end, or half of an escape. Nothing else in a grammar of a plain schema is written so.
+std::string with_keys_of_json(const std::string& grammar) {
+  constexpr std::string_view kAnyButAQuote = "[^\"";
+  constexpr std::string_view kNotInJson = "\\\\\\x7F\\x00-\\x1F";
+  std::string text;
+  std::size_t begin = 0;
+  for (std::size_t at = grammar.find(kAnyButAQuote); at != std::string::npos; at = grammar.find(kAnyButAQuote, begin)) {
+    text += grammar.substr(begin, at + kAnyButAQuote.size() - begin);
+    begin = at + kAnyButAQuote.size();
+    if (grammar.compare(begin, kNotInJson.size(), kNotInJson) != 0) text += kNotInJson;
+  }
+  return text + grammar.substr(begin);
+}
+
+common_json parsed(const std::string& json_schema) {
+  try {
+    return common_json::parse(json_schema);
+  } catch (const std::exception& error) {
+    refuse_schema("it is no JSON: " + shown_value(error.what()));
+  }
+}
+
+}  // namespace
 
 std::string schema_grammar(const std::string& json_schema) {
-  return json_schema_to_grammar(common_json::parse(json_schema), /*force_gbnf=*/true);
+  const common_json plain = plain_schema(parsed(json_schema));
+  check_schema_work(plain);
+  std::string grammar;
+  try {
+    grammar = json_schema_to_grammar(plain, /*force_gbnf=*/true);
+  } catch (const std::exception& error) {
+    refuse_schema("llama.cpp's converter says " + shown_value(error.what()));
+  }
+  return with_keys_of_json(grammar);
 }
 
 }  // namespace dts

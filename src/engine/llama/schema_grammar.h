@@ -5,8 +5,8 @@
 
 namespace dts {
 
-// GBNF with a rule `root`. Throws std::exception when the text is no JSON or the schema cannot be had as a grammar. It
-// recurses: bound the text, and call it with stack to spare.
+// GBNF with a rule `root`. Throws dts::Error in one line when the text is no JSON or the schema cannot be had as a
+// grammar, in bounded time, and prints nothing. It recurses: bound the text, and call it with stack to spare.
 std::string schema_grammar(const std::string& json_schema);
 
 }  // namespace dts

@@ -2,7 +2,6 @@
 
 #include "json/field.h"
 #include "json/parse.h"
-#include "serve/api/schema_cost.h"
 
 namespace dts::serve {
 
@@ -46,7 +45,6 @@ AnswerFormat read_answer_format(const JsonField& body, const nlohmann::ordered_j
 
 std::string answer_grammar(const AnswerFormat& format, const Vocabulary& vocabulary) {
   if (format.kind != AnswerFormat::Kind::kJson) return format.grammar;
-  check_schema_cost(parse_ordered_json(format.schema, {}));
   return vocabulary.grammar_of_schema(format.schema);
 }
 

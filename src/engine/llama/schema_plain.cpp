@@ -1,0 +1,716 @@
+#include "engine/llama/schema_plain.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/llama/schema_pattern.h"
+#include "engine/llama/schema_text.h"
+
+namespace dts {
+namespace {
+
+using Json = common_json;
+using Nodes = std::vector<const Json*>;  // of the client's schema: all of them hold
+
+constexpr std::int64_t kMostWork = 2'000'000;  // members looked at and schemas written: some 0.1 s
+constexpr int kMostDepth = 100;                // inside each other: this recurses
+constexpr std::int64_t kMostCount = 2000;      // of items and characters: what a grammar may repeat
+
+// Integers are written with 16 digits at most, as llama.cpp has them, unless the schema wants larger ones.
+constexpr std::int64_t kLargestUnasked = 9'999'999'999'999'999;
+constexpr std::int64_t kLargest = std::numeric_limits<std::int64_t>::max() - 1;
+
+// Sets of types, as bits: an integer is a number, too.
+using Types = unsigned;
+constexpr Types kNull = 1, kBoolean = 2, kInteger = 4, kFraction = 8, kNumber = kInteger | kFraction, kString = 16,
+                kArray = 32, kObject = 64, kAllTypes = 127;
+
+const std::vector<std::pair<std::string_view, Types>> kTypeNames = {
+    {"null", kNull},     {"boolean", kBoolean}, {"number", kNumber}, {"integer", kInteger},
+    {"string", kString}, {"array", kArray},     {"object", kObject}};
+
+// Keywords that say something of the value and that we read; with none of them beside it, a reference is all there is.
+const std::vector<const char*> kOwnKeywords = {"type",
+                                               "const",
+                                               "enum",
+                                               "properties",
+                                               "required",
+                                               "additionalProperties",
+                                               "items",
+                                               "prefixItems",
+                                               "format",
+                                               "minItems",
+                                               "maxItems",
+                                               "pattern",
+                                               "minLength",
+                                               "maxLength",
+                                               "minimum",
+                                               "maximum",
+                                               "anyOf",
+                                               "oneOf",
+                                               "exclusiveMinimum",
+                                               "exclusiveMaximum"};
+
+// No value obeys all that is asked.
+struct Contradiction {
+  std::string why;
+};
+
+struct Counts {
+  std::int64_t least = 0;
+  std::int64_t most = -1;  // -1: any number
+
+  void narrow(const Counts& other) {
+    least = std::max(least, other.least);
+    if (other.most >= 0) most = most < 0 ? other.most : std::min(most, other.most);
+  }
+};
+
+// What some schemas that all hold say together, without references and alternatives.
+struct Facts {
+  enum class More { kUnsaid, kAny, kNone, kSchema };
+  struct Property {
+    std::string name;
+    Nodes schemas;
+  };
+
+  Types types = kAllTypes;
+  bool typed = false;
+  std::optional<std::vector<Json>> values;
+  bool has_properties = false;
+  std::vector<Property> properties;
+  std::map<std::string, std::size_t> property_of;
+  std::vector<std::string> required;
+  More more = More::kUnsaid;
+  const Json* additional = nullptr;
+  Nodes items;
+  const Json* tuple = nullptr;
+  Counts item_count;
+  Counts length;
+  std::optional<std::string> pattern;
+  std::string format;
+  std::optional<std::int64_t> lowest, highest;
+
+  bool says_nothing() const {
+    return !typed && !values && !says_object() && !says_array() && !says_string() && more == More::kUnsaid &&
+           item_count.least == 0 && item_count.most < 0 && !lowest && !highest;
+  }
+  bool says_object() const {
+    return has_properties || more == More::kNone || more == More::kSchema || !required.empty();
+  }
+  bool says_array() const { return !items.empty() || tuple != nullptr; }
+  bool says_string() const { return pattern || length.least > 0 || length.most >= 0 || !format.empty(); }
+};
+
+const Json* member(const Json& node, const std::string& key) { return node.contains(key) ? &node.at(key) : nullptr; }
+
+std::string shown(const Json& value) {
+  return shown_value(value.is_string() ? value.get<std::string>() : value.dump());
+}
+
+class PlainWriter {
+ public:
+  explicit PlainWriter(const Json& root) : root_(root) {}
+
+  Json write() {
+    most_written_ = root_.dump().size() / 16 + 100;
+    number_of({chase(&root_).node});
+    // One after the other and not inside each other: definitions may lead to definitions without end.
+    for (std::size_t i = 0; i < written_.size(); ++i) {
+      const Nodes nodes = to_write_[i];
+      written_[i] = content(nodes);
+    }
+    Json document = Json::object();
+    document["$ref"] = "#/0";
+    for (std::size_t i = 0; i < written_.size(); ++i) document[std::to_string(i)] = std::move(written_[i]);
+    return document;
+  }
+
+ private:
+  void spend(std::size_t work) {
+    work_ += static_cast<std::int64_t>(work) + 1;
+    if (work_ > kMostWork) refuse_schema("it grows without measure once what it refers to is put in its place");
+  }
+
+  // References.
+
+  const Json& target_of(const Json& reference) {
+    if (!reference.is_string())
+      refuse_schema("$ref is " + shown(reference) + ": it must be a string such as #/$defs/a");
+    const std::string text = reference.get<std::string>();
+    if (text != "#" && !text.starts_with("#/")) {
+      refuse_schema("$ref is " + shown_value(text) + ": it must point into the same schema, as #/$defs/a does");
+    }
+    const Json* target = &root_;
+    for (std::size_t at = 1; at < text.size();) {
+      const std::size_t end = std::min(text.find('/', at + 1), text.size());
+      const std::string name = unescaped(std::string_view(text).substr(at + 1, end - at - 1));
+      spend(target->size() / 16);
+      if (target->is_object() && target->contains(name)) {
+        target = &target->at(name);
+      } else if (const std::size_t index = index_of(name); target->is_array() && index < target->size()) {
+        target = &target->at(index);
+      } else {
+        refuse_schema("$ref is " + shown_value(text) + ": it must point at a part of the schema, and there is none");
+      }
+      at = end;
+    }
+    return *target;
+  }
+
+  // ~0 and ~1 as JSON pointers have them, %XX as addresses have them.
+  static std::string unescaped(std::string_view name) {
+    std::string text;
+    for (std::size_t i = 0; i < name.size(); ++i) {
+      const std::string_view two = name.substr(i, 2);
+      if (two == "~0" || two == "~1") {
+        text += two == "~0" ? '~' : '/';
+        ++i;
+      } else if (name[i] == '%' && hex_digit(name, i + 1) >= 0 && hex_digit(name, i + 2) >= 0) {
+        text += static_cast<char>(hex_digit(name, i + 1) * 16 + hex_digit(name, i + 2));
+        i += 2;
+      } else {
+        text += name[i];
+      }
+    }
+    return text;
+  }
+
+  static int hex_digit(std::string_view text, std::size_t at) {
+    const char c = at < text.size() ? text[at] : '\0';
+    return c >= '0' && c <= '9'   ? c - '0'
+           : c >= 'a' && c <= 'f' ? c - 'a' + 10
+           : c >= 'A' && c <= 'F' ? c - 'A' + 10
+                                  : -1;
+  }
+
+  static std::size_t index_of(const std::string& name) {
+    const bool number = !name.empty() && name.size() < 7 && name.find_first_not_of("0123456789") == std::string::npos;
+    return number ? std::stoul(name) : std::numeric_limits<std::size_t>::max();
+  }
+
+  static bool has_own_keywords(const Json& node) {
+    return std::any_of(kOwnKeywords.begin(), kOwnKeywords.end(), [&](const char* key) { return node.contains(key); });
+  }
+
+  struct Chased {
+    const Json* node;
+    bool referred;  // by $ref, and so from elsewhere, too
+  };
+
+  // Through references, and `allOf` of one schema, that have nothing beside them.
+  Chased chase(const Json* node) {
+    std::set<const Json*> passed;
+    bool referred = false;
+    while (node->is_object()) {
+      spend(node->size());
+      const Json* reference = member(*node, "$ref");
+      const Json* all = member(*node, "allOf");
+      if ((reference == nullptr) == (all == nullptr) || has_own_keywords(*node)) break;
+      if (!passed.insert(node).second) refuse_circle();
+      if (reference != nullptr) {
+        node = &target_of(*reference);
+        referred = true;
+      } else if (all->is_array() && all->size() == 1) {
+        node = &all->at(std::size_t{0});
+      } else {
+        break;
+      }
+    }
+    return {node, referred};
+  }
+
+  [[noreturn]] static void refuse_circle() {
+    refuse_schema("a $ref leads back to itself with nothing between: there must be a property or an item");
+  }
+
+  // What several schemas say together.
+
+  static bool is_put_together(const Json& node) {
+    if (!node.is_object()) return false;
+    if (node.contains("allOf") || node.contains("$ref")) return true;
+    if (!node.contains("anyOf") && !node.contains("oneOf")) return false;
+    std::size_t own = 0;
+    for (const char* key : kOwnKeywords) own += node.contains(key) ? 1 : 0;
+    return own > 1;
+  }
+
+  // A schema for a value that obeys all of `nodes`.
+  Json written(Nodes nodes) {
+    bool referred = false;
+    for (const Json*& node : nodes) {
+      const Chased chased = chase(node);
+      node = chased.node;
+      referred = referred || chased.referred;
+    }
+    Nodes each;  // once, in the order they came in: keys are written in it
+    for (const Json* node : nodes) {
+      if (std::find(each.begin(), each.end(), node) == each.end()) each.push_back(node);
+    }
+    spend(nodes.size() * nodes.size() / 16);
+    if (each.size() == 1 && !referred && !is_put_together(*each[0])) return content(each);
+    return Json::object({{"$ref", "#/" + std::to_string(number_of(each))}});
+  }
+
+  std::size_t number_of(const Nodes& nodes) {
+    const auto [known, is_new] = numbers_.try_emplace(nodes, written_.size());
+    if (is_new) {
+      written_.emplace_back();
+      to_write_.push_back(nodes);
+      // The converter recurses into each.
+      if (written_.size() > most_written_) refuse_schema("its parts are put together in too many ways");
+    }
+    return known->second;
+  }
+
+  struct Gathered {
+    Facts facts;
+    Nodes unions;               // lists of which one alternative each must hold
+    std::set<const Json*> had;  // whose words are in the facts
+  };
+
+  Json content(const Nodes& nodes) {
+    if (++depth_ > kMostDepth) refuse_schema(fmt::format("it must be nested at most {} deep", kMostDepth));
+    Gathered gathered;
+    Json result;
+    try {
+      std::set<const Json*> path;
+      for (const Json* node : nodes) gather(*node, gathered, path);
+      Json alternatives = Json::array();
+      distribute(gathered, alternatives);
+      if (alternatives.empty()) throw Contradiction{"no alternative of anyOf is left"};
+      if (alternatives.size() == 1) {
+        result = alternatives[0];
+      } else {
+        result["anyOf"] = std::move(alternatives);
+      }
+    } catch (const Contradiction& contradiction) {
+      refuse_schema("no value can obey it: " + contradiction.why);
+    }
+    --depth_;
+    return result;
+  }
+
+  void gather(const Json& node, Gathered& into, std::set<const Json*>& path) {
+    if (node.is_boolean()) {
+      if (node.get<bool>()) return;
+      throw Contradiction{"a schema is false"};
+    }
+    if (!node.is_object()) refuse_schema("there is " + shown(node) + " where a schema must be, which is an object");
+    spend(node.size());
+    if (path.contains(&node)) refuse_circle();
+    if (!into.had.insert(&node).second) return;
+    path.insert(&node);
+    if (static_cast<int>(path.size()) > kMostDepth) {
+      refuse_schema(fmt::format("allOf must be nested at most {} deep", kMostDepth));
+    }
+    if (const Json* reference = member(node, "$ref")) gather(target_of(*reference), into, path);
+    if (const Json* all = member(node, "allOf")) {
+      check_list("allOf", *all);
+      for (const Json& part : *all) gather(part, into, path);
+    }
+    for (const char* key : {"anyOf", "oneOf"}) {
+      const Json* alternatives = member(node, key);
+      if (alternatives == nullptr) continue;
+      check_list(key, *alternatives);
+      into.unions.push_back(alternatives);
+    }
+    add_facts(node, into.facts);
+    path.erase(&node);
+  }
+
+  static void check_list(const char* key, const Json& list) {
+    if (!list.is_array() || list.empty()) {
+      refuse_schema(fmt::format("{} is {}: it must be a list of at least one schema", key, shown(list)));
+    }
+  }
+
+  // Adds the alternatives to `out`: one of each union, with all else that was gathered.
+  void distribute(const Gathered& gathered, Json& out) {
+    if (gathered.unions.empty()) {
+      out.push_back(of_facts(gathered.facts));
+      return;
+    }
+    const Json& alternatives = *gathered.unions.back();
+    const bool alone = gathered.unions.size() == 1 && gathered.facts.says_nothing();
+    for (const Json& alternative : alternatives) {
+      spend(gathered.facts.properties.size() + gathered.had.size());
+      if (alone) {
+        out.push_back(written({&alternative}));
+        continue;
+      }
+      Gathered chosen = gathered;
+      chosen.unions.pop_back();
+      try {
+        std::set<const Json*> path;
+        gather(alternative, chosen, path);
+      } catch (const Contradiction&) {
+        continue;  // not with what stands beside it
+      }
+      distribute(chosen, out);
+    }
+  }
+
+  // Keywords.
+
+  void add_facts(const Json& node, Facts& facts) {
+    if (const Json* type = member(node, "type")) add_types(*type, facts);
+    add_values(node, facts);
+    add_object_facts(node, facts);
+    add_array_facts(node, facts);
+    add_string_facts(node, facts);
+    add_bounds(node, facts);
+  }
+
+  static Types type_named(const Json& name) {
+    for (const auto& [known, type] : kTypeNames) {
+      if (name.is_string() && name.get<std::string>() == known) return type;
+    }
+    refuse_schema("type is " + shown(name) +
+                  ": it must be null, boolean, number, integer, string, array, object, or a list of these");
+  }
+
+  static void add_types(const Json& type, Facts& facts) {
+    Types types = 0;
+    if (type.is_array() && !type.empty()) {
+      for (const Json& name : type) types |= type_named(name);
+    } else {
+      types = type_named(type);
+    }
+    facts.types &= types;
+    facts.typed = true;
+    if (facts.types == 0) throw Contradiction{"its types exclude each other"};
+  }
+
+  void add_values(const Json& node, Facts& facts) {
+    std::vector<Json> values;
+    if (const Json* constant = member(node, "const")) {
+      values.push_back(*constant);
+    } else if (const Json* list = member(node, "enum")) {
+      if (!list->is_array() || list->empty()) {
+        refuse_schema("enum is " + shown(*list) + ": it must be a list of at least one value");
+      }
+      spend(list->size());
+      for (const Json& value : *list) values.push_back(value);
+    } else {
+      return;
+    }
+    if (!facts.values) {
+      facts.values = std::move(values);
+      return;
+    }
+    std::set<std::string> known;
+    for (const Json& value : *facts.values) known.insert(value.dump());
+    std::vector<Json> both;
+    for (Json& value : values) {
+      if (known.contains(value.dump())) both.push_back(std::move(value));
+    }
+    if (both.empty()) throw Contradiction{"its lists of values have none in common"};
+    facts.values = std::move(both);
+  }
+
+  void add_object_facts(const Json& node, Facts& facts) {
+    if (const Json* properties = member(node, "properties")) {
+      if (!properties->is_object()) refuse_schema("properties is " + shown(*properties) + ": it must be an object");
+      facts.has_properties = true;
+      spend(properties->size() + properties->size() * properties->size() / 64);  // llama.cpp's JSON counts to each
+      for (const auto& [name, schema] : properties->items()) {
+        const auto [known, is_new] = facts.property_of.try_emplace(name, facts.properties.size());
+        if (is_new) facts.properties.push_back({name, {}});
+        facts.properties[known->second].schemas.push_back(&schema);
+      }
+    }
+    if (const Json* required = member(node, "required"); required != nullptr && required->is_array()) {
+      spend(required->size());
+      for (const Json& name : *required) {
+        if (name.is_string()) facts.required.push_back(name.get<std::string>());
+      }
+    }
+    const Json* more = member(node, "additionalProperties");
+    if (more == nullptr) return;
+    using More = Facts::More;
+    if (more->is_boolean()) {
+      const bool any = more->get<bool>();
+      if (!any) {
+        facts.more = More::kNone;
+      } else if (facts.more == More::kUnsaid) {
+        facts.more = More::kAny;
+      }
+    } else if (!more->is_object()) {
+      refuse_schema("additionalProperties is " + shown(*more) + ": it must be true, false or a schema");
+    } else if (facts.more != More::kNone) {
+      if (facts.more == More::kSchema) refuse_schema("allOf must have additionalProperties as a schema only once");
+      facts.more = More::kSchema;
+      facts.additional = more;
+    }
+  }
+
+  static Counts read_counts(const Json& node, const char* least, const char* most) {
+    Counts counts;
+    for (const char* key : {least, most}) {
+      const Json* value = member(node, key);
+      if (value == nullptr) continue;
+      const double number = value->is_number() ? value->get<double>() : -1;
+      if (number < 0 || number != std::floor(number)) {
+        refuse_schema(fmt::format("{} is {}: it must be a whole number from 0 on", key, shown(*value)));
+      }
+      if (key == least && number > static_cast<double>(kMostCount)) {
+        refuse_schema(fmt::format("{} is {}: it must be at most {}", key, shown(*value), kMostCount));
+      }
+      // More than a grammar counts to: as good as no bound.
+      const bool bounded = number <= static_cast<double>(kMostCount);
+      (key == least ? counts.least : counts.most) = bounded ? static_cast<std::int64_t>(number) : -1;
+    }
+    return counts;
+  }
+
+  static void check_counts(const Counts& counts, const char* what) {
+    if (counts.most >= 0 && counts.most < counts.least) {
+      refuse_schema(fmt::format("it wants at least {} {} and at most {}: the first must not be above the second",
+                                counts.least, what, counts.most));
+    }
+  }
+
+  static void add_array_facts(const Json& node, Facts& facts) {
+    facts.item_count.narrow(read_counts(node, "minItems", "maxItems"));
+    const Json* items = member(node, "items");
+    const Json* tuple = member(node, "prefixItems");
+    if (tuple == nullptr && items != nullptr && items->is_array()) tuple = items;
+    if (tuple != nullptr && !tuple->is_array()) {
+      refuse_schema("prefixItems is " + shown(*tuple) + ": it must be a list of schemas");
+    }
+    if (tuple == nullptr) {
+      if (items != nullptr) facts.items.push_back(items);
+      return;
+    }
+    if (facts.tuple != nullptr) refuse_schema("allOf must have lists of items only once");
+    facts.tuple = tuple;
+  }
+
+  static void add_string_facts(const Json& node, Facts& facts) {
+    facts.length.narrow(read_counts(node, "minLength", "maxLength"));
+    if (const Json* pattern = member(node, "pattern")) {
+      if (!pattern->is_string()) refuse_schema("pattern is " + shown(*pattern) + ": it must be a string");
+      const std::string text = pattern->get<std::string>();
+      if (facts.pattern && *facts.pattern != text) refuse_schema("allOf must have a pattern only once");
+      if (!text.empty()) facts.pattern = text;
+    }
+    if (const Json* format = member(node, "format")) {
+      if (!format->is_string()) refuse_schema("format is " + shown(*format) + ": it must be a string");
+      const std::string name = format->get<std::string>();
+      for (const char* known : {"date", "time", "date-time", "uuid", "uuid1", "uuid2", "uuid3", "uuid4", "uuid5"}) {
+        if (name == known) facts.format = name;
+      }
+    }
+  }
+
+  // Of integers; those of other numbers no grammar of llama.cpp's counts.
+  static void add_bounds(const Json& node, Facts& facts) {
+    for (const bool low : {true, false}) {
+      const char* key = low ? "minimum" : "maximum";
+      const char* exclusive_key = low ? "exclusiveMinimum" : "exclusiveMaximum";
+      const Json* exclusive = member(node, exclusive_key);
+      // As JSON schemas up to draft 4 have it.
+      const bool flag = exclusive != nullptr && exclusive->is_boolean();
+      if (const Json* bound = member(node, key)) add_bound(key, *bound, low, flag && exclusive->get<bool>(), facts);
+      if (exclusive != nullptr && !flag) add_bound(exclusive_key, *exclusive, low, true, facts);
+    }
+  }
+
+  static void add_bound(const char* key, const Json& bound, bool low, bool exclusive, Facts& facts) {
+    if (!bound.is_number()) refuse_schema(fmt::format("{} is {}: it must be a number", key, shown(bound)));
+    const double number = bound.get<double>();
+    const bool beyond = std::abs(number) >= 9.2e18;
+    std::int64_t value = 0;
+    if (beyond) {
+      value = number > 0 ? kLargest : -kLargest;
+    } else if (bound.is_number_integer()) {
+      value = bound.get<long long>() + (!exclusive ? 0 : low ? 1 : -1);
+    } else {
+      const double rounded = low ? std::ceil(number) : std::floor(number);
+      value = static_cast<std::int64_t>(rounded) + (!exclusive || rounded != number ? 0 : low ? 1 : -1);
+    }
+    std::optional<std::int64_t>& known = low ? facts.lowest : facts.highest;
+    known = !known ? value : low ? std::max(*known, value) : std::min(*known, value);
+  }
+
+  // Writing.
+
+  Json of_facts(const Facts& facts) {
+    spend(1);
+    if (facts.values) return of_values(facts);
+    Types types = facts.types;
+    if (!facts.typed) {
+      types = facts.says_object() ? kObject : facts.says_array() ? kArray : facts.says_string() ? kString : kAllTypes;
+      if (types == kAllTypes) return Json::object();
+    }
+    Json alternatives = Json::array();
+    if ((types & kObject) != 0) alternatives.push_back(object_of(facts));
+    if ((types & kArray) != 0) alternatives.push_back(array_of(facts));
+    if ((types & kString) != 0) alternatives.push_back(string_of(facts));
+    if ((types & kFraction) != 0) {
+      alternatives.push_back(Json::object({{"type", "number"}}));
+    } else if ((types & kInteger) != 0) {
+      alternatives.push_back(integer_of(facts));
+    }
+    if ((types & kBoolean) != 0) alternatives.push_back(Json::object({{"type", "boolean"}}));
+    if ((types & kNull) != 0) alternatives.push_back(Json::object({{"type", "null"}}));
+    if (alternatives.size() == 1) return alternatives[0];
+    Json any = Json::object();
+    any["anyOf"] = std::move(alternatives);
+    return any;
+  }
+
+  static Types type_of(const Json& value) {
+    if (value.is_null()) return kNull;
+    if (value.is_boolean()) return kBoolean;
+    if (value.is_number()) return value.get<double>() == std::floor(value.get<double>()) ? kInteger : kFraction;
+    return value.is_string() ? kString : value.is_array() ? kArray : kObject;
+  }
+
+  // Those of the types that may be. What else is said of them, as of a string's length, is taken to be true.
+  Json of_values(const Facts& facts) {
+    spend(facts.values->size());
+    Json list = Json::array();
+    for (const Json& value : *facts.values) {
+      if ((type_of(value) & facts.types) != 0) list.push_back(value);
+    }
+    if (list.empty()) throw Contradiction{"none of its values is of its type"};
+    Json schema = Json::object();
+    if (list.size() == 1) {
+      schema["const"] = list[0];
+    } else {
+      schema["enum"] = std::move(list);
+    }
+    return schema;
+  }
+
+  Json object_of(const Facts& facts) {
+    using More = Facts::More;
+    // Without a word on its properties it may have any.
+    const More more = facts.more == More::kUnsaid && !facts.has_properties ? More::kAny : facts.more;
+    Json properties = Json::object();
+    Json required = Json::array();
+    spend(facts.properties.size() * facts.properties.size() / 64);
+    for (const Facts::Property& property : facts.properties) {
+      check_name(property.name, more);
+      properties[property.name] = written(property.schemas);
+    }
+    std::set<std::string> had;
+    for (const std::string& name : facts.required) {
+      if (!had.insert(name).second) continue;
+      required.push_back(name);
+      if (facts.property_of.contains(name)) continue;
+      if (more == More::kNone)
+        throw Contradiction{"it requires the property " + shown_value(name) + ", and forbids it"};
+      check_name(name, more);
+      spend(properties.size() / 16);
+      properties[name] = more == More::kSchema ? written({facts.additional}) : Json::object();
+    }
+    Json schema = Json::object({{"type", "object"}});
+    if (!properties.empty() || facts.has_properties) schema["properties"] = std::move(properties);
+    if (!required.empty()) schema["required"] = std::move(required);
+    if (more == More::kSchema) {
+      Json additional = written({facts.additional});
+      if (additional.empty()) {
+        schema["additionalProperties"] = true;
+      } else {
+        schema["additionalProperties"] = std::move(additional);
+      }
+    } else {
+      schema["additionalProperties"] = more == More::kAny;
+    }
+    return schema;
+  }
+
+  // The converter has "*" for all others, and writes the names that others must not have into classes as they are.
+  static void check_name(const std::string& name, Facts::More more) {
+    if (name == "*") refuse_schema("a property is named '*': it must have another name");
+    if (more != Facts::More::kAny && more != Facts::More::kSchema) return;
+    if (name.empty()) refuse_schema("a property is named '': beside additionalProperties it must have a name");
+    for (const char c : name) {
+      if (static_cast<unsigned char>(c) >= ' ' && c != '"' && c != '\\' && c != ']' && c != '^' && c != 0x7F) continue;
+      refuse_schema(
+          "a property is named " + shown_value(name) +
+          ": beside additionalProperties a name must have no quotes, backslashes, ], ^ and control characters");
+    }
+  }
+
+  Json array_of(const Facts& facts) {
+    Counts counts = facts.item_count;
+    check_counts(counts, "items");
+    Json schema = Json::object({{"type", "array"}});
+    if (facts.tuple != nullptr) {
+      const auto size = static_cast<std::int64_t>(facts.tuple->size());
+      if (size < counts.least || (counts.most >= 0 && size > counts.most)) {
+        refuse_schema(
+            fmt::format("it lists {} items: minItems and maxItems beside them must allow just so many", size));
+      }
+      Json items = Json::array();
+      for (const Json& item : *facts.tuple) items.push_back(written({&item}));
+      schema["items"] = std::move(items);
+      return schema;
+    }
+    if (!facts.items.empty()) schema["items"] = written(facts.items);
+    if (counts.least > 0) schema["minItems"] = counts.least;
+    if (counts.most >= 0) schema["maxItems"] = counts.most;
+    return schema;
+  }
+
+  Json string_of(const Facts& facts) {
+    check_counts(facts.length, "characters");
+    Json schema = Json::object({{"type", "string"}});
+    if (facts.pattern) {
+      spend(facts.pattern->size());
+      schema["pattern"] = json_pattern(*facts.pattern);
+    } else if (!facts.format.empty()) {
+      schema["format"] = facts.format;
+    } else {
+      if (facts.length.least > 0) schema["minLength"] = facts.length.least;
+      if (facts.length.most >= 0) schema["maxLength"] = facts.length.most;
+    }
+    return schema;
+  }
+
+  // With both bounds, if with any: with one alone the converter writes zeros before a number.
+  static Json integer_of(const Facts& facts) {
+    Json schema = Json::object({{"type", "integer"}});
+    if (!facts.lowest && !facts.highest) return schema;
+    const std::int64_t given = facts.lowest ? *facts.lowest : *facts.highest;
+    const std::int64_t end = std::abs(given) > kLargestUnasked ? kLargest : kLargestUnasked;
+    const std::int64_t lowest = facts.lowest ? *facts.lowest : -end;
+    const std::int64_t highest = facts.highest ? *facts.highest : end;
+    if (lowest > highest) {
+      throw Contradiction{fmt::format("no integer is at least {} and at most {}", lowest, highest)};
+    }
+    schema["minimum"] = lowest;
+    schema["maximum"] = highest;
+    return schema;
+  }
+
+  const Json& root_;
+  std::vector<Json> written_;    // by number
+  std::vector<Nodes> to_write_;  // by number
+  std::map<Nodes, std::size_t> numbers_;
+  std::size_t most_written_ = 0;
+  std::int64_t work_ = 0;
+  int depth_ = 0;
+};
+
+}  // namespace
+
+common_json plain_schema(const common_json& schema) { return PlainWriter(schema).write(); }
+
+}  // namespace dts
