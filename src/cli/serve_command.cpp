@@ -1,6 +1,5 @@
 // `dts serve`: the OpenAI API with a tree behind it.
 #include <fmt/format.h>
-#include <spdlog/sinks/stdout_color_sinks.h>
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
@@ -24,6 +23,7 @@
 #include "dts/model.h"
 #include "io/whole_file.h"
 #include "serve/http/http_server.h"
+#include "serve/http/server_log.h"
 #include "serve/http/signals.h"
 #include "serve/page/assets.h"
 #include "serve/service.h"
@@ -142,15 +142,15 @@ void shut_down(const ServeFlags& flags, const serve::EndSignals& signals, serve:
     }
     if (Clock::now() >= deadline + kLastWords) break;
   }
+  signals.let_through();
 }
 
 int run(ServeFlags& flags) {
   check_access(flags);
   plan_capacity(flags, std::numeric_limits<int>::max());  // what no model could do is said before one is loaded
-  spdlog::set_default_logger(spdlog::stderr_color_mt("dts"));
-  spdlog::set_pattern("%Y-%m-%dT%H:%M:%S.%e %^%l%$ %v");
 
   const serve::EndSignals signals;
+  serve::start_log(STDERR_FILENO);
   serve::ServiceOptions options;
   LoadingHooks hooks;
   hooks.stopping = [&signals] { return signals.wait_for(std::chrono::milliseconds(0)); };

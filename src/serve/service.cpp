@@ -111,14 +111,29 @@ Service::Handled Service::handle(const HttpRequest& request) {
   return handled;
 }
 
-Service::Routed Service::on_worker_if_long(const HttpRequest& request, std::function<Routed(const HttpRequest&)> read) {
-  constexpr std::size_t kShortBody = std::size_t{16} << 10U;
-  if (request.body.size() <= kShortBody) return read(request);
-  auto reply = std::make_unique<LateReply>();
-  workers_.post([request, read = std::move(read), promise = reply->promise()] {
-    if (promise->wanted()) promise->deliver(or_error([&] { return read(request); }));
+Service::Routed Service::on_worker(std::uint64_t owner, std::function<Routed()> make) {
+  // The reply's, so that places and bodies do not wait in the queue for a client that has gone.
+  const auto job = std::make_shared<std::function<Routed()>>(std::move(make));
+  auto reply = std::make_unique<LateReply>(job);
+  workers_.post(owner, [waiting = std::weak_ptr(job), promise = reply->promise()] {
+    const std::shared_ptr<std::function<Routed()>> mine = waiting.lock();
+    if (!mine) return;
+    Routed made = or_error(*mine);
+    *mine = nullptr;
+    promise->deliver(std::move(made));
   });
   return reply;
+}
+
+bool Service::is_long(const HttpRequest& request) {
+  constexpr std::size_t kShortBody = std::size_t{16} << 10U;
+  return request.body.size() > kShortBody;
+}
+
+Service::Routed Service::on_worker_if_long(std::uint64_t owner, const HttpRequest& request,
+                                           std::function<Routed(const HttpRequest&)> read) {
+  if (!is_long(request)) return read(request);
+  return on_worker(owner, [request, read = std::move(read)] { return read(request); });
 }
 
 Service::Routed Service::route(const HttpRequest& request, Handled& handled) {
@@ -141,8 +156,9 @@ Service::Routed Service::route(const HttpRequest& request, Handled& handled) {
     require_json(request);
     handled.id = new_id(chat ? "chatcmpl-" : "cmpl-");
     return on_worker_if_long(
-        request, [this, admission = admit(caller), kind = chat ? CompletionKind::kChat : CompletionKind::kText,
-                  id = handled.id](const HttpRequest& whole) { return complete(whole, admission, kind, id); });
+        caller.owner, request,
+        [this, admission = admit(caller), kind = chat ? CompletionKind::kChat : CompletionKind::kText,
+         id = handled.id](const HttpRequest& whole) { return complete(whole, admission, kind, id); });
   }
   if (path == "/health") {
     handled.route = "health";
@@ -165,9 +181,10 @@ Service::Routed Service::route(const HttpRequest& request, Handled& handled) {
     if (request.method != "POST") return trees(caller);
     require_json(request);
     handled.id = new_id("chatcmpl-");
-    return on_worker_if_long(request, [this, admission = admit(caller), id = handled.id](const HttpRequest& whole) {
-      return start_tree(whole, admission, id);
-    });
+    return on_worker_if_long(caller.owner, request,
+                             [this, admission = admit(caller), id = handled.id](const HttpRequest& whole) {
+                               return start_tree(whole, admission, id);
+                             });
   }
   if (path.starts_with(std::string(kTrees) + "/")) {
     return tree(request, caller, percent_decoded(path.substr(kTrees.size() + 1)), handled);
@@ -218,14 +235,22 @@ Service::Routed Service::metrics() const {
   return ready(std::move(response));
 }
 
+void Service::refuse_model() const {
+  throw ApiError(404, fmt::format("there is no model of that name: this server has {}", options_.model.id), "model",
+                 "model_not_found");
+}
+
+void Service::check_model(const std::string& name) const {
+  if (!name.empty() && split_model_name(name).model != options_.model.id) refuse_model();
+}
+
 Service::Routed Service::models(const std::string& id) const {
   const Json list = models_json(options_, engine_.info());
   if (id.empty()) return ready(json_response(list));
   for (const Json& model : list["data"]) {
     if (model["id"] == id) return ready(json_response(model));
   }
-  throw ApiError(404, fmt::format("there is no model of that name: this server has {}", options_.model.id), "model",
-                 "model_not_found");
+  refuse_model();
 }
 
 Service::Routed Service::asset(const HttpRequest& request) const {

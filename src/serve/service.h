@@ -90,14 +90,19 @@ class Service {
   // Errors become their responses.
   static std::unique_ptr<Reply> or_error(const std::function<std::unique_ptr<Reply>()>& make);
   Routed route(const HttpRequest& request, Handled& handled);
+  // By a worker, in its owner's turn. `make` has what it needs by value; all of it is let go of when the client leaves
+  // before its turn.
+  Routed on_worker(std::uint64_t owner, std::function<Routed()> make);
+  static bool is_long(const HttpRequest& request);
   // A long body is read by a worker: a thread that serves connections is not to be kept by one of them. `read` has what
   // it needs by value, and a copy of the request.
-  Routed on_worker_if_long(const HttpRequest& request, std::function<Routed(const HttpRequest&)> read);
+  Routed on_worker_if_long(std::uint64_t owner, const HttpRequest& request,
+                           std::function<Routed(const HttpRequest&)> read);
   // What is not OpenAI's completions; null: not one of those either.
   Routed route_more(const HttpRequest& request, const Caller& caller, Handled& handled);
   Routed ollama(const HttpRequest& request, const std::shared_ptr<Admission>& admission, const std::string& path,
                 const std::string& id);
-  Routed text_tools(const HttpRequest& request);
+  Routed text_tools(const HttpRequest& request, std::shared_ptr<const Admission> admission);
   // A place in the queue; refuses whoever has no chance, before its body is looked at.
   std::shared_ptr<Admission> admit(const Caller& caller);
   Routed complete(const HttpRequest& request, const std::shared_ptr<Admission>& admission, CompletionKind kind,
@@ -123,6 +128,9 @@ class Service {
   void cancel(const Run& run);
 
   Routed models(const std::string& id) const;
+  // 404 for another model than the one there is, whatever method its name asks for. Nothing said is no other.
+  void check_model(const std::string& name) const;
+  [[noreturn]] void refuse_model() const;
   Routed health() const;
   Routed metrics() const;
   Routed asset(const HttpRequest& request) const;

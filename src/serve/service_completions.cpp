@@ -326,17 +326,10 @@ Service::Routed Service::start_tree(const HttpRequest& request, const std::share
 Service::Routed Service::complete_body(const nlohmann::json& json, const nlohmann::ordered_json& ordered,
                                        const std::shared_ptr<Admission>& admission, CompletionKind kind,
                                        CompletionFormat format) {
-  std::string model = options_.model.id;
   const auto named = json.find("model");
-  const std::string given = named != json.end() && named->is_string() ? named->get<std::string>() : std::string();
-  if (!given.empty()) {
-    model = given;
-    const ModelName name = split_model_name(model);
-    if (name.model != options_.model.id) {
-      throw ApiError(404, fmt::format("there is no model of that name: this server has {}", options_.model.id), "model",
-                     "model_not_found");
-    }
-  }
+  std::string model = named != json.end() && named->is_string() ? named->get<std::string>() : std::string();
+  check_model(model);
+  if (model.empty()) model = options_.model.id;
   const auto asked = std::make_shared<const CompletionRequest>(
       kind == CompletionKind::kChat ? read_chat_request(json, options_.defaults, options_.limits, ordered)
                                     : read_text_request(json, options_.defaults, options_.limits, ordered));
@@ -347,11 +340,10 @@ Service::Routed Service::complete_body(const nlohmann::json& json, const nlohman
   const bool constrained =
       asked->format.kind != AnswerFormat::Kind::kFree || asked->tools.choice == ToolsAsked::Choice::kRequired;
   if (!constrained && prompt_bytes(*asked) <= kShortPrompt) return begin(*asked, std::move(format), *admission);
-  auto reply = std::make_unique<LateReply>();
-  workers_.post([this, asked, format = std::move(format), admission, promise = reply->promise()] {
-    if (promise->wanted()) promise->deliver(or_error([&] { return begin(*asked, format, *admission); }));
+  return on_worker(admission->owner(), [this, asked, format = std::move(format), admission] {
+    const auto make = [&] { return begin(*asked, format, *admission); };
+    return format.in_words ? format.in_words(make) : make();
   });
-  return reply;
 }
 
 Service::Routed Service::begin(const CompletionRequest& asked, CompletionFormat format, Admission& admission) {

@@ -15,6 +15,7 @@
 #include "serve/api/ollama.h"
 #include "serve/api/option_fields.h"
 #include "serve/api/responses.h"
+#include "serve/api/token_list_reply.h"
 #include "serve/api/token_weights.h"
 #include "serve/http/ids.h"
 #include "serve/service.h"
@@ -49,6 +50,15 @@ bool is_ollama(const std::string& path) {
   return std::find(kPaths.begin(), kPaths.end(), path) != kPaths.end();
 }
 
+// An error as Ollama tells it.
+std::unique_ptr<Reply> in_ollamas_words(const CompletionFormat::Make& make) {
+  try {
+    return make();
+  } catch (const ApiError& error) {
+    return std::make_unique<ReadyReply>(ollama_error(error));
+  }
+}
+
 nlohmann::json sorted(const Ordered& json) { return nlohmann::json::parse(json.dump()); }
 
 }  // namespace
@@ -58,47 +68,52 @@ Service::Routed Service::route_more(const HttpRequest& request, const Caller& ca
   if (path == "/v1/responses") {
     handled.route = "responses";
     handled.id = new_id("resp_");
-    return on_worker_if_long(request, [this, admission = admit(caller), id = handled.id](const HttpRequest& whole) {
-      CompletionFormat format;
-      format.dialect = CompletionFormat::Dialect::kResponses;
-      format.asked = read_body(whole, options_.limits);
-      const Ordered body = read_responses_request(format.asked);
-      format.title.id = id;
-      return complete_body(sorted(body), body, admission, CompletionKind::kChat, std::move(format));
-    });
+    return on_worker_if_long(
+        caller.owner, request, [this, admission = admit(caller), id = handled.id](const HttpRequest& whole) {
+          CompletionFormat format;
+          format.dialect = CompletionFormat::Dialect::kResponses;
+          format.asked = read_body(whole, options_.limits);
+          const RewrittenRequest asked = read_responses_request(format.asked);
+          format.title.id = id;
+          format.in_words = [names = asked.names](const CompletionFormat::Make& make) {
+            return names.in_their_words(make);
+          };
+          return asked.names.in_their_words([&] {
+            return complete_body(sorted(asked.body), asked.body, admission, CompletionKind::kChat, std::move(format));
+          });
+        });
   }
   if (path == "/tokenize" || path == "/detokenize" || path == "/apply-template") {
     handled.route = "text";
-    return on_worker_if_long(request, [this](const HttpRequest& whole) { return text_tools(whole); });
+    // Short ones cost nothing worth a place.
+    std::shared_ptr<const Admission> admission = is_long(request) ? admit(caller) : nullptr;
+    return on_worker_if_long(caller.owner, request, [this, admission = std::move(admission)](const HttpRequest& whole) {
+      return text_tools(whole, admission);
+    });
   }
   if (!path.starts_with("/api/")) return nullptr;
   const std::string below = path.substr(5);
   if (!is_ollama(below)) return nullptr;
   handled.route = "ollama";
   handled.id = new_id("ollama-");
-  const auto in_its_words = [](const std::function<Routed()>& make) -> Routed {
-    try {
-      return make();
-    } catch (const ApiError& error) {
-      return std::make_unique<ReadyReply>(ollama_error(error));
-    }
-  };
-  return in_its_words([&] {
+  return in_ollamas_words([&] {
     const bool asks = below == "chat" || below == "generate";
     return on_worker_if_long(
-        request, [=, this, admission = asks ? admit(caller) : nullptr, id = handled.id](const HttpRequest& whole) {
-          return in_its_words([&] { return ollama(whole, admission, below, id); });
+        caller.owner, request,
+        [=, this, admission = asks ? admit(caller) : nullptr, id = handled.id](const HttpRequest& whole) {
+          return in_ollamas_words([&] { return ollama(whole, admission, below, id); });
         });
   });
 }
 
 Service::Routed Service::ollama(const HttpRequest& request, const std::shared_ptr<Admission>& admission,
                                 const std::string& path, const std::string& id) {
-  if (path == "version") return json_reply({{"version", kOllamaVersion}});
-  if (path == "tags") return json_reply(ollama_tags_json(options_));
-  if (path == "ps") return json_reply(ollama_tags_json(options_));
+  if (path == "version" || path == "tags" || path == "ps") {
+    require_method(request, {"GET"});
+    return json_reply(path == "version" ? Json{{"version", kOllamaVersion}} : ollama_tags_json(options_));
+  }
   if (path == "show") {
-    read_body(request, options_.limits);
+    check_model(ollama_model_name(read_body(request, options_.limits)));
     return json_reply(ollama_show_json(options_, engine_.info()));
   }
   const bool generate = path == "generate";
@@ -106,15 +121,20 @@ Service::Routed Service::ollama(const HttpRequest& request, const std::shared_pt
   CompletionFormat format;
   format.dialect = generate ? CompletionFormat::Dialect::kOllamaGenerate : CompletionFormat::Dialect::kOllamaChat;
   if (asked.load) {
+    check_model(ollama_model_name(asked.body));
     format.title.model = options_.model.id;
     return json_reply(ollama_loaded_json(format));
   }
   format.title.id = id;
-  return complete_body(sorted(asked.body), asked.body, admission, asked.kind, std::move(format));
+  format.in_words = [names = asked.names](const CompletionFormat::Make& make) {
+    return in_ollamas_words([&] { return names.in_their_words(make); });
+  };
+  return asked.names.in_their_words(
+      [&] { return complete_body(sorted(asked.body), asked.body, admission, asked.kind, std::move(format)); });
 }
 
 // As llama.cpp's server has them.
-Service::Routed Service::text_tools(const HttpRequest& request) {
+Service::Routed Service::text_tools(const HttpRequest& request, std::shared_ptr<const Admission> admission) {
   const Ordered ordered = read_body(request, options_.limits);
   const nlohmann::json json = sorted(ordered);
   const JsonField body(json);
@@ -124,18 +144,11 @@ Service::Routed Service::text_tools(const HttpRequest& request) {
   try {
     if (request.path == "/tokenize") {
       const std::string& content = body["content"].string();
-      const std::vector<Token> tokens = flag("add_special", false)
-                                            ? vocabulary_.tokenize_prompt(content)
-                                            : vocabulary_.tokenize(content, flag("parse_special", true));
-      Json list = Json::array();
-      for (const Token token : tokens) {
-        if (flag("with_pieces", false)) {
-          list.push_back({{"id", token}, {"piece", text::valid_utf8(vocabulary_.piece(token, true))}});
-        } else {
-          list.push_back(token);
-        }
-      }
-      return json_reply({{"tokens", std::move(list)}});
+      std::vector<Token> tokens = flag("add_special", false)
+                                      ? vocabulary_.tokenize_prompt(content)
+                                      : vocabulary_.tokenize(content, flag("parse_special", true));
+      return std::make_unique<TokenListReply>(std::move(tokens), flag("with_pieces", false) ? &vocabulary_ : nullptr,
+                                              std::move(admission));
     }
     if (request.path == "/detokenize") {
       const JsonField list = body["tokens"];

@@ -97,8 +97,9 @@ std::shared_ptr<OpenStream> Service::open_stream() {
 // takes its time.
 Service::Routed Service::tree_file(const std::shared_ptr<Run>& run) {
   auto reply = std::make_unique<LateReply>(open_stream());
-  const auto write = [this, promise = reply->promise()](const std::shared_ptr<const TreeDocument>& document) {
-    workers_.post([promise, document] {
+  const auto write = [this, owner = run->owner(),
+                      promise = reply->promise()](const std::shared_ptr<const TreeDocument>& document) {
+    workers_.post(owner, [promise, document] {
       if (!promise->wanted()) return;
       promise->deliver(or_error([&] {
         HttpResponse response;

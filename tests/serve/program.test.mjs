@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
+import net from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -94,4 +95,82 @@ test('a second signal quits at once', async () => {
   while (!server.log().includes('shutting down')) await new Promise((resolve) => setTimeout(resolve, 5));
   assert.equal(await server.stop('SIGINT'), 130);
   await broken;
+});
+
+test('a log that nobody reads holds nobody up', async () => {
+  // The child's standard error is a pipe, which is full long before as many lines.
+  const requests = 12_000;
+  const child = spawn(program, ['serve', '--port', '0', '--threads', '1'], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const ended = new Promise((resolve) => child.on('exit', resolve));
+  try {
+    const port = await new Promise((resolve) => {
+      let printed = '';
+      child.stdout.on('data', (data) => {
+        printed += data;
+        const match = /127\.0\.0\.1:(\d+)/.exec(printed);
+        if (match !== null) resolve(Number(match[1]));
+      });
+    });
+    const socket = net.connect(port, '127.0.0.1');
+    socket.write('GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n'.repeat(requests));
+    let answered = 0;
+    for await (const data of socket.setEncoding('latin1')) {
+      answered += data.split('{"status":"ok"}').length - 1;
+      if (answered >= requests - 100) break; // some are cut between two reads
+    }
+    assert.equal((await ask(`http://127.0.0.1:${port}`, { ...much, n: 1, max_tokens: 3, dts: { method: 'standard' } })).status, 200);
+    let log = '';
+    for await (const data of child.stderr.setEncoding('utf8')) {
+      log += data;
+      if (/ warning \d+ lines of the log were dropped: nobody read them\n/.test(log)) break;
+    }
+    assert.match(log, / lines of the log were dropped/);
+  } finally {
+    child.kill('SIGTERM');
+    assert.equal(await ended, 0);
+  }
+});
+
+test('few file descriptors: half-sent requests and idle connections keep nobody out', async () => {
+  const child = spawn('sh', ['-c', 'ulimit -n 40 && exec "$0" serve --port 0 --threads 1', program], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const ended = new Promise((resolve) => child.on('exit', resolve));
+  let log = '';
+  child.stderr.on('data', (data) => (log += data));
+  const sockets = [];
+  try {
+    const port = await new Promise((resolve) => {
+      let printed = '';
+      child.stdout.on('data', (data) => {
+        printed += data;
+        const match = /127\.0\.0\.1:(\d+)/.exec(printed);
+        if (match !== null) resolve(Number(match[1]));
+      });
+    });
+    const url = `http://127.0.0.1:${port}`;
+    const asked = { ...much, n: 1, max_tokens: 3, dts: { method: 'standard' } };
+    for (const begun of ['', 'GET /health HTTP/1.1\r\n', 'POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n{']) {
+      for (let i = 0; i < 100; ++i) {
+        const socket = net.connect(port, '127.0.0.1').on('error', () => {});
+        if (begun !== '') socket.write(begun);
+        sockets.push(socket);
+      }
+      // Each over a connection of its own.
+      for (let i = 0; i < 3; ++i) {
+        const reply = await fetch(`${url}/v1/chat/completions`, {
+          method: 'POST',
+          headers: { 'Content-Type': 'application/json', Connection: 'close' },
+          body: JSON.stringify(asked),
+          signal: AbortSignal.timeout(8000), // less than a half-sent request is waited for
+        });
+        assert.equal(reply.status, 200, await reply.text());
+      }
+    }
+    assert.ok(log.split('cannot accept').length < 20, 'one line, not one for every try');
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    child.kill('SIGTERM');
+    assert.equal(await ended, 0, log);
+  }
 });

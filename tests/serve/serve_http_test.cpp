@@ -1,15 +1,21 @@
 // The server over real sockets: slow, rude, broken and leaving clients.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <array>
 #include <atomic>
+#include <csignal>
 #include <nlohmann/json.hpp>
 #include <random>
+#include <sstream>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "dts/error.h"
 #include "serve/http/http_server.h"
+#include "serve/http/server_log.h"
 #include "support/serve_client.h"
 #include "support/serve_support.h"
 
@@ -347,6 +353,53 @@ TEST(HttpServer, AddressesAreChecked) {
   Server server(ScriptedService::random(3));
   ScriptedService other(ScriptedService::random(3));
   EXPECT_THROW(HttpServer({"127.0.0.1", server.port(), 1}, other.service), Error);
+}
+
+// Nobody reads the log for a while: nobody waits for that, and what was dropped is counted.
+TEST(ServerLog, AReaderThatStopsHoldsNobodyUp) {
+  constexpr std::size_t kMost = 8 << 10U;
+  constexpr int kLines = 50'000;
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  LogLines log(ends[1], kMost);
+  for (int i = 0; i < kLines; ++i) log.add(fmt::format("line {:094}\n", i));  // far more than a pipe holds
+  int kept = 0, dropped = 0;
+  for (std::string said; kept + dropped < kLines;) {
+    std::array<char, 4096> bytes{};
+    const ssize_t n = read(ends[0], bytes.data(), bytes.size());
+    ASSERT_GT(n, 0);
+    said.append(bytes.data(), static_cast<std::size_t>(n));
+    for (std::size_t end = said.find('\n'); end != std::string::npos; end = said.find('\n')) {
+      const std::string line = said.substr(0, end);
+      said.erase(0, end + 1);
+      if (const std::size_t at = line.find(" warning "); at != std::string::npos) {
+        dropped += std::stoi(line.substr(at + 9));
+        continue;
+      }
+      EXPECT_EQ(std::stoi(line.substr(5)), kept + dropped) << "as many were kept or told of as dropped before it";
+      ++kept;
+    }
+  }
+  EXPECT_EQ(kept + dropped, kLines);
+  EXPECT_GT(dropped, 0);
+  close(ends[0]);
+}
+
+// A reader that never comes back keeps the server from ending for a moment only; one that has gone, not even that.
+TEST(ServerLog, NoReaderKeepsItFromEnding) {
+  for (const bool gone : {false, true}) {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(pipe(ends.data()), 0);
+    if (gone) close(ends[0]);
+    const auto before = signal(SIGPIPE, SIG_IGN);
+    {
+      LogLines log(ends[1]);
+      for (int i = 0; i < 5000; ++i) log.add(std::string(99, 'x') + "\n");
+    }
+    signal(SIGPIPE, before);
+    close(ends[1]);
+    if (!gone) close(ends[0]);
+  }
 }
 
 // Valid requests with bytes changed, dropped, doubled and cut: whatever comes, the server answers the next one.

@@ -7,6 +7,8 @@
 
 #include "serve/api/api_error.h"
 #include "serve/api/completion_request.h"
+#include "serve/api/ollama.h"
+#include "serve/api/responses.h"
 
 namespace dts::serve {
 namespace {
@@ -44,6 +46,47 @@ std::string error_of(const std::string& body, bool chat = true) {
 std::string error_with(const std::string& fields) {
   return error_of(R"({"messages":[{"role":"user","content":"hi"}],)" + fields + "}");
 }
+
+// The same of a body of another API.
+template <typename Rewrite>
+std::string error_of_rewritten(const std::string& body, Rewrite rewrite) {
+  const Limits limits = small_limits();
+  try {
+    parse_body(body, limits);
+    const auto asked = rewrite(nlohmann::ordered_json::parse(body));
+    asked.names.in_their_words([&] {
+      const auto json = nlohmann::json::parse(asked.body.dump());
+      return json.contains("prompt") ? read_text_request(json, DecodingOptions{}, limits, asked.body)
+                                     : read_chat_request(json, DecodingOptions{}, limits, asked.body);
+    });
+  } catch (const ApiError& error) {
+    return std::to_string(error.status()) + " " + error.param() + ": " + error.what();
+  }
+  return "";
+}
+
+std::string responses_error(const std::string& body) {
+  return error_of_rewritten(body, [](const auto& json) { return read_responses_request(json); });
+}
+
+std::string responses_error_with(const std::string& fields) {
+  return responses_error(R"({"input":"hi",)" + fields + "}");
+}
+
+std::string ollama_error_of(const std::string& body, bool generate) {
+  return error_of_rewritten(body, [&](const auto& json) { return read_ollama_request(json, generate); });
+}
+
+std::string ollama_chat_error_with(const std::string& fields) {
+  return ollama_error_of(R"({"messages":[{"role":"user","content":"hi"}],)" + fields + "}", false);
+}
+
+void expect_start(const std::string& error, const std::string& start) {
+  EXPECT_EQ(error.substr(0, start.size()), start);
+}
+
+// "name" of "\"name\": value".
+std::string name_of(std::string_view field) { return std::string(field.substr(1, field.find('"', 1) - 1)); }
 
 TEST(CompletionRequest, ReadsTheFormOfTheAnswer) {
   EXPECT_FALSE(read_with(R"("dts": {})").answer);
@@ -206,6 +249,32 @@ TEST(CompletionRequest, PenaltiesBiasesAndTemplateVariables) {
   }
 }
 
+// Else one token could have several biases, of which one would count.
+TEST(CompletionRequest, ATokenHasOneName) {
+  EXPECT_EQ(
+      error_with(R"("logit_bias":{"01":5})"),
+      "400 logit_bias: logit_bias is an object: its key \"01\" must be a token: a whole number from 0 on, in plain "
+      "decimal digits");
+  for (const char* key : {"-0", "+1", "00", " 1", "1 ", "1.0", "0x1", "", "-1", "99999999999999999999"}) {
+    EXPECT_EQ(error_with(R"("logit_bias":{")" + std::string(key) + "\":1}").substr(0, 15), "400 logit_bias:") << key;
+  }
+  EXPECT_EQ(read_with(R"("logit_bias":{"0":1,"10":2})").penalties.biases,
+            (std::map<Token, float>{{0, 1.0F}, {10, 2.0F}}));
+}
+
+// It is a field, too, which is refused.
+TEST(CompletionRequest, TheTemplateAlwaysOpensTheAnswer) {
+  EXPECT_EQ(error_with(R"("chat_template_kwargs":{"add_generation_prompt":false})"),
+            "400 chat_template_kwargs.add_generation_prompt: chat_template_kwargs.add_generation_prompt is not "
+            "supported: it must be true or left out");
+  EXPECT_NE(error_with(R"("chat_template_kwargs":{"add_generation_prompt":0})"), "");
+  for (const char* same : {"true", "null"}) {
+    EXPECT_EQ(read_with(R"("chat_template_kwargs":{"a":1,"add_generation_prompt":)" + std::string(same) + "}")
+                  .template_variables,
+              R"({"a":1})");
+  }
+}
+
 TEST(CompletionRequest, AWindowIsNoLongerThanATrajectory) {
   EXPECT_EQ(error_with(R"("dts":{"method":"deepconf-low","window":2147483647})"),
             "400 dts.window: dts.window is 2147483647: it must be a whole number from 1 to 100");
@@ -364,6 +433,148 @@ TEST(CompletionRequest, HostileBodies) {
   EXPECT_LT(message.size(), 200U);
   EXPECT_EQ(error_with("\"dts\":{\"\\u001b[31m\":1}").find('\x1b'), std::string::npos);
   EXPECT_EQ(error_with("\"temperature\":\"\\u001b[31m\"").find('\x1b'), std::string::npos);
+}
+
+TEST(CompletionRequest, ErrorsHaveAMeasure) {
+  const std::string name(1'000'000, '0');
+  for (const std::string& fields :
+       {"\"logit_bias\":{\"" + name + "1\":\"x\"}", "\"" + name + "\":1", "\"dts\":{\"" + name + "\":1}",
+        "\"model\":[\"" + name + "\"]", "\"reasoning_effort\":\"" + name + "\"", "\"tool_choice\":\"" + name + "\"",
+        "\"response_format\":{\"type\":\"" + name + "\"}"}) {
+    const std::string error = error_with(fields);
+    EXPECT_TRUE(error.starts_with("400 ")) << fields.substr(0, 40);
+    EXPECT_LT(error.size(), 800U) << fields.substr(0, 40);
+  }
+  EXPECT_LT(responses_error_with("\"" + name + "\":1").size(), 800U);
+  EXPECT_LT(responses_error_with("\"text\":{\"" + name + "\":1}").size(), 800U);
+  EXPECT_LT(ollama_chat_error_with("\"" + name + "\":1").size(), 800U);
+  EXPECT_LT(ollama_chat_error_with("\"think\":\"" + name + "\"").size(), 800U);
+  // Wherever it comes from.
+  EXPECT_LT(std::string(ApiError(400, name, name).what()).size(), 700U);
+  EXPECT_LT(ApiError(400, name, name).param().size(), 110U);
+}
+
+TEST(ResponsesRequest, NothingThatChangesTheMeaningIsIgnored) {
+  for (const char* field :
+       {R"("response_format":{"type":"json_object"})", R"("grammar":"root ::= \"x\"")",
+        R"("json_schema":{"type":"object"})", R"("n":3)", R"("max_tokens":1)", R"("max_completion_tokens":1)",
+        R"("min_tokens":50)", R"("top_logprobs":5)", R"("logprobs":true)",
+        R"("messages":[{"role":"user","content":"x"}])", R"("reasoning_effort":"high")",
+        R"("chat_template_kwargs":{"enable_thinking":false})", R"("previous_response_id":"resp_1")",
+        R"("conversation":"c")", R"("prompt":{"id":"p"})", R"("background":true)", R"("truncation":"auto")",
+        R"("include":["message.output_text.logprobs"])", R"("verbosity":"low")"}) {
+    const std::string error = responses_error_with(field);
+    EXPECT_TRUE(error.starts_with("400 " + name_of(field) + ": " + name_of(field) + " is not supported: ")) << error;
+  }
+  EXPECT_TRUE(responses_error_with(R"("frobnicate":1)").starts_with("400 frobnicate: frobnicate is unknown: "));
+  EXPECT_TRUE(responses_error_with(R"("text":{"verbosity":"low"})")
+                  .starts_with("400 text.verbosity: text.verbosity is not supported: "));
+  EXPECT_TRUE(responses_error_with(R"("text":{"colour":1})").starts_with("400 text.colour: text.colour is unknown: "));
+  EXPECT_TRUE(responses_error_with(R"("reasoning":{"max_tokens":1})").starts_with("400 reasoning.max_tokens: "));
+  EXPECT_TRUE(responses_error_with(R"("reasoning":"high")").starts_with("400 reasoning: reasoning is \"high\": "));
+  EXPECT_TRUE(responses_error_with(R"("text":"x")").starts_with("400 text: text is \"x\": "));
+  EXPECT_TRUE(responses_error_with(R"("text":{"format":"json"})").starts_with("400 text.format: "));
+  // Honoured, as in a chat.
+  const auto asked = read_responses_request(
+      nlohmann::ordered_json::parse(R"({"input":"hi","repetition_penalty":1.5,"reasoning":{"effort":"low"}})"));
+  EXPECT_EQ(asked.body.value("repetition_penalty", 0.0), 1.5);
+  EXPECT_EQ(asked.body.value("reasoning_effort", ""), "low");
+}
+
+// What OpenAI's own client and Vercel's have fields for, and what Codex sends.
+TEST(ResponsesRequest, TakesWhatClientsCommonlySend) {
+  EXPECT_EQ(responses_error(R"({"model":"m","input":[{"type":"message","role":"user","content":[
+      {"type":"input_text","text":"hi"}]}],"instructions":"be short","tools":[],"tool_choice":"auto",
+      "parallel_tool_calls":true,"reasoning":{"effort":"medium","summary":"auto","generate_summary":null,
+      "mode":"standard","context":"auto"},"store":false,"stream":true,"stream_options":{"include_obfuscation":false},
+      "include":["reasoning.encrypted_content"],"service_tier":"auto","prompt_cache_key":"k","prompt_cache_options":{},
+      "prompt_cache_retention":"24h","text":{"verbosity":"medium","format":{"type":"text"}},"client_metadata":{"a":"b"},
+      "metadata":{},"user":"u","safety_identifier":"s","max_tool_calls":3,"truncation":"disabled","background":false,
+      "previous_response_id":null,"conversation":null,"prompt":null,"max_output_tokens":50,"temperature":1,"top_p":1,
+      "top_logprobs":0,"context_management":null,"moderation":null,"n":1,"min_tokens":0})"),
+            "");
+}
+
+TEST(ResponsesRequest, ErrorsNameTheFieldAsTheClientDid) {
+  EXPECT_EQ(responses_error_with(R"("max_output_tokens":-2)"),
+            "400 max_output_tokens: max_output_tokens is -2: it must be a whole number from 1 to 100");
+  EXPECT_EQ(responses_error(R"({"input":[]})"), "400 input: input is a list of 0: it must have from 1 to 3 messages");
+  EXPECT_EQ(responses_error("{}"), "400 input: input is missing: it must be a string or a list of items");
+  expect_start(responses_error_with(R"("reasoning":{"effort":"huge"})"),
+               "400 reasoning.effort: reasoning.effort is \"huge\": ");
+  expect_start(responses_error_with(R"("text":{"format":{"type":"xml"}})"),
+               "400 text.format.type: text.format.type is \"xml\":");
+  expect_start(responses_error_with(R"("text":{"format":{"type":"json_schema"}})"),
+               "400 text.format.schema: text.format.schema is missing: it");
+  expect_start(responses_error_with(R"("tools":[{"type":"function","name":"a b"}])"),
+               "400 tools[0].name: tools[0].name is \"a b\":");
+  expect_start(responses_error_with(R"("tools":[{"type":"web_search"}])"),
+               "400 tools[0].type: tools[0].type is \"web_search\":");
+  EXPECT_EQ(
+      responses_error_with(R"("tools":[{"type":"function","name":"f"}],"tool_choice":{"type":"function","name":"g"})"),
+      "400 tool_choice.name: tool_choice.name is \"g\": it must be one of the tools");
+  expect_start(responses_error(R"({"instructions":"a","input":[{"role":"robot","content":"b"}]})"),
+               "400 input[0].role: input[0].role is \"robot\": ");
+  expect_start(responses_error(R"({"input":[{"role":"user","content":[{"type":"input_image"}]}]})"),
+               "400 input[0].content[0].type: input[0].content[0].type is \"input_image\"");
+  expect_start(responses_error(R"({"input":[{"role":"user","content":"a"},
+      {"type":"function_call","call_id":"1","name":"f","arguments":"[1]"}]})"),
+               "400 input[1].arguments: input[1].arguments is \"[1]\": it");
+}
+
+TEST(OllamaRequest, NothingThatChangesTheMeaningIsIgnored) {
+  for (const char* field : {R"("tool_choice":"required")", R"("response_format":{"type":"json_object"})",
+                            R"("logprobs":true)", R"("top_logprobs":3)", R"("temperature":0)", R"("max_tokens":3)",
+                            R"("template":"{{ .Prompt }}")", R"("min_tokens":5)", R"("reasoning_effort":"low")"}) {
+    const std::string start = "400 " + name_of(field) + ": " + name_of(field) + " is not supported: ";
+    EXPECT_TRUE(ollama_chat_error_with(field).starts_with(start)) << ollama_chat_error_with(field);
+    const std::string generated = ollama_error_of(R"({"prompt":"hi",)" + std::string(field) + "}", true);
+    EXPECT_TRUE(generated.starts_with(start)) << generated;
+  }
+  EXPECT_TRUE(ollama_chat_error_with(R"("frobnicate":1)").starts_with("400 frobnicate: frobnicate is unknown: "));
+  EXPECT_TRUE(ollama_chat_error_with(R"("raw":true)").starts_with("400 raw: "));
+  EXPECT_TRUE(ollama_chat_error_with(R"("prompt":"x")").starts_with("400 prompt: "));
+  EXPECT_TRUE(ollama_error_of(R"({"prompt":"x","raw":"yes"})", true).starts_with("400 raw: raw is \"yes\": "));
+  EXPECT_TRUE(ollama_error_of(R"({"prompt":"x","messages":[{"role":"user","content":"y"}]})", true)
+                  .starts_with("400 messages: "));
+  EXPECT_TRUE(ollama_error_of(R"({"prompt":"x","raw":true,"system":"s"})", true).starts_with("400 system: "));
+  // A client puts it beside the messages, where Ollama reads it for texts only.
+  const auto asked = read_ollama_request(
+      nlohmann::ordered_json::parse(R"({"system":"be short","messages":[{"role":"user","content":"hi"}]})"), false);
+  EXPECT_EQ(asked.body["messages"].dump(),
+            R"([{"role":"system","content":"be short"},{"role":"user","content":"hi"}])");
+}
+
+// What Ollama's own clients, Open WebUI and Vercel's provider have fields for.
+TEST(OllamaRequest, TakesWhatClientsCommonlySend) {
+  EXPECT_EQ(ollama_chat_error_with(
+                R"("model":"m:latest","stream":false,"format":"","keep_alive":"5m","tools":[],"tool_choice":"auto",
+      "think":false,"logprobs":false,"top_logprobs":0,"truncate":true,"shift":true,"metadata":{"a":1},"template":"",
+      "_debug_render_only":false,"options":{"num_ctx":4096,"num_predict":-1,"num_gpu":1,"frob":2},"user":"u")"),
+            "");
+  EXPECT_EQ(
+      ollama_error_of(R"({"model":"m","prompt":"hi","suffix":"","system":"","template":"","context":[],"stream":true,
+      "raw":false,"format":null,"images":null,"options":{},"keep_alive":-1,"think":"low","width":0,"steps":0})",
+                      true),
+      "");
+}
+
+TEST(OllamaRequest, ErrorsNameTheFieldAsTheClientDid) {
+  EXPECT_EQ(ollama_chat_error_with(R"("options":{"num_predict":"x"})"),
+            "400 options.num_predict: options.num_predict is \"x\": it must be a whole number from 1 to 100");
+  expect_start(ollama_chat_error_with(R"("options":{"stop":[""]})"), "400 options.stop[0]: options.stop[0] is \"");
+  expect_start(ollama_chat_error_with(R"("options":{"mirostat":2})"),
+               "400 options.mirostat: options.mirostat is not supported: ");
+  expect_start(ollama_chat_error_with(R"("think":"huge")"), "400 think: think is \"huge\": ");
+  expect_start(ollama_chat_error_with(R"("think":7)"), "400 think: think is 7: i");
+  expect_start(ollama_chat_error_with(R"("format":7)"), "400 format: format is 7: i");
+  EXPECT_EQ(ollama_error_of(R"({"prompt":7})", true), "400 prompt: prompt is 7: it must be a string");
+  EXPECT_EQ(ollama_error_of(R"({"prompt":7,"raw":true})", true), "400 prompt: prompt is 7: it must be a string");
+  EXPECT_EQ(ollama_error_of(R"({"prompt":"x","system":7})", true), "400 system: system is 7: it must be a string");
+  expect_start(ollama_error_of(R"({"system":"s","messages":[{"role":"robot","content":"b"}]})", false),
+               "400 messages[0].role: messages[0].role is \"robot\": ");
+  EXPECT_EQ(ollama_error_of(R"({"messages":[{"role":"assistant","content":"b","thinking":7}]})", false),
+            "400 messages[0].thinking: messages[0].thinking is 7: it must be a string");
 }
 
 }  // namespace

@@ -269,6 +269,7 @@ TEST(Service, LongPromptsHoldUpNobody) {
   EXPECT_EQ(ask(service, post(kChat, long_body())).status, 429);
   EXPECT_EQ(ask(service, post(kChat, chat_body())).status, 429);
   leaving.leave();
+  EXPECT_EQ(service.active_runs(), 2) << "who leaves has no place any more, before its turn comes";
   gate.open = true;
   for (Reading* reading : {&one, &two}) {
     const HttpResponse response = reading->whole();
@@ -277,6 +278,18 @@ TEST(Service, LongPromptsHoldUpNobody) {
   }
   wait_until([&] { return service.active_runs() == 0; });
   EXPECT_EQ(ask(service, post(kChat, chat_body())).status, 200);
+}
+
+// What only a worker finds out is told in the API's own way, too.
+TEST(Service, ErrorsOfLongPromptsAreInTheWordsOfTheApi) {
+  ScriptedService scripted(ScriptedService::random(3));
+  const std::string text(20'000, ' ');
+  const HttpResponse ollama = ask(scripted.service, post("/api/generate", R"({"prompt":")" + text + "\"}"));
+  EXPECT_EQ(ollama.status, 400);
+  EXPECT_TRUE(json::parse(ollama.body)["error"].is_string()) << ollama.body;
+  const HttpResponse responses = ask(scripted.service, post("/v1/responses", R"({"input":")" + text + "\"}"));
+  EXPECT_EQ(responses.status, 400);
+  EXPECT_EQ(json::parse(responses.body)["error"]["param"], "input") << responses.body;
 }
 
 TEST(Service, WhatCannotFitIsNotTokenized) {
@@ -463,6 +476,60 @@ TEST(Service, LongBodiesAreReadAsShortOnesAre) {
       EXPECT_EQ(error.is_string(), std::string(path).starts_with("/api/")) << path << " " << error;
     }
   }
+}
+
+TEST(Service, WhatOllamaOnlyTellsIsReadAndNotWritten) {
+  ScriptedService scripted(ScriptedService::random(3));
+  for (const char* path : {"/api/tags", "/api/ps", "/api/version"}) {
+    EXPECT_EQ(ask(scripted.service, get(path)).status, 200) << path;
+    for (const char* method : {"DELETE", "PUT", "POST", "BREW"}) {
+      HttpRequest request = get(path);
+      request.method = method;
+      const HttpResponse response = ask(scripted.service, request);
+      EXPECT_EQ(response.status, 405) << method << " " << path;
+      EXPECT_EQ(header(response, "Allow"), "GET, HEAD") << method << " " << path;
+      EXPECT_TRUE(json::parse(response.body)["error"].is_string());
+    }
+  }
+}
+
+TEST(Service, OllamasModelIsTheOneThereIs) {
+  ScriptedService scripted(ScriptedService::random(3));
+  for (const char* named : {R"("model":"scripted")", R"("model":"scripted:latest")", R"("model":"scripted:standard")",
+                            R"("name":"scripted")", R"("model":"")"}) {
+    EXPECT_EQ(ask(scripted.service, post("/api/show", "{" + std::string(named) + "}")).status, 200) << named;
+  }
+  const auto loads = [&](const std::string& path, const std::string& body) {
+    const json loaded = ask_json(scripted.service, post(path, body));
+    EXPECT_EQ(loaded["done_reason"], "load") << body;
+    EXPECT_GT(loaded["created_at"].get<std::string>(), "2020") << body;
+  };
+  loads("/api/chat", R"({"model":"scripted"})");
+  loads("/api/chat", R"({"model":"scripted:latest","messages":[],"keep_alive":"5m"})");
+  loads("/api/generate", R"({"model":"scripted"})");
+  const auto status = [&](const char* path, const char* body) {
+    return ask(scripted.service, post(path, body)).status;
+  };
+  EXPECT_EQ(status("/api/show", R"({"model":"llama3"})"), 404);
+  EXPECT_EQ(status("/api/show", R"({"name":"llama3"})"), 404);
+  EXPECT_EQ(status("/api/show", R"({"model":7})"), 400);
+  EXPECT_EQ(status("/api/chat", R"({"model":"llama3","messages":[]})"), 404);
+  EXPECT_EQ(status("/api/generate", R"({"model":"llama3"})"), 404);
+  EXPECT_EQ(status("/api/chat", R"({"model":"llama3","messages":[{"role":"user","content":"hi"}]})"), 404);
+}
+
+// What is wrong may be found after the request was rewritten.
+TEST(Service, ErrorsOfOtherApisNameWhatWasSent) {
+  ScriptedService scripted(ScriptedService::random(3));
+  const json response = json::parse(ask(scripted.service, post("/v1/responses", R"({"input":[]})")).body);
+  EXPECT_EQ(response["error"]["param"], "input");
+  const std::string longer(600, 'a');  // the context holds 512
+  const json full = json::parse(ask(scripted.service, post("/v1/responses", R"({"input":")" + longer + R"("})")).body);
+  EXPECT_EQ(full["error"]["param"], "input");
+  EXPECT_EQ(full["error"]["code"], "context_length_exceeded");
+  const json ollama =
+      json::parse(ask(scripted.service, post("/api/generate", R"({"prompt":"hi","options":{"num_predict":0}})")).body);
+  EXPECT_TRUE(ollama["error"].get<std::string>().starts_with("options.num_predict is 0: ")) << ollama;
 }
 
 TEST(Service, AServerThatShutsDownTakesNoMore) {

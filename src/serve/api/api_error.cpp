@@ -15,6 +15,10 @@ namespace {
 
 using namespace text;
 
+// In cells. Our own longest lists what a field may be.
+constexpr int kLongestMessage = 600;
+constexpr int kLongestParam = 100;
+
 std::string_view type_of(int status) {
   switch (status) {
     case 401:
@@ -33,6 +37,12 @@ std::string_view type_of(int status) {
 }
 
 }  // namespace
+
+ApiError::ApiError(int status, const std::string& message, const std::string& param, std::string code)
+    : std::runtime_error(text::shorten(message, kLongestMessage)),
+      status_(status),
+      param_(text::shorten(param, kLongestParam)),
+      code_(std::move(code)) {}
 
 ApiError api_error(const Error& error) {
   const std::string message = text::one_line(error.spelled(field_name));

@@ -16,9 +16,9 @@ namespace dts::serve {
 // Thrown while a request is being read or admitted; becomes the response.
 class ApiError : public std::runtime_error {
  public:
-  // `param` is the field that is wrong, `code` a word for programs; both may be empty.
-  ApiError(int status, const std::string& message, std::string param = {}, std::string code = {})
-      : std::runtime_error(message), status_(status), param_(std::move(param)), code_(std::move(code)) {}
+  // `param` is the field that is wrong, `code` a word for programs; both may be empty. Message and field are shortened:
+  // what the client sent may be in them, and that is as long as it likes.
+  ApiError(int status, const std::string& message, const std::string& param = {}, std::string code = {});
 
   int status() const { return status_; }
   const std::string& param() const { return param_; }

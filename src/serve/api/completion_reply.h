@@ -51,6 +51,9 @@ struct CompletionFormat {
   bool include_usage = false;                   // in a stream
   const std::atomic<bool>* draining = nullptr;  // the server's, for what to say of a run that was cancelled
   std::function<int()> retry_after = {};        // seconds, for one that waited in vain
+  // Another API's: makes a reply, an error as that API tells it. For what is found out on a worker.
+  using Make = std::function<std::unique_ptr<Reply>()>;
+  std::function<std::unique_ptr<Reply>(const Make&)> in_words = {};
 };
 
 // Why a run that is done has nothing to give to its client.

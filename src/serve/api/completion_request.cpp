@@ -63,7 +63,7 @@ void read_value(const OptionInfo& option, const JsonField& value, const Limits& 
   for (const OptionInfo& option : decoding_options()) {
     if (!option.openai) names.push_back(option.name);
   }
-  names.push_back("answer");
+  names.emplace_back("answer");
   const std::string name = text::shorten(text::one_line(value.path()), 60);
   throw ApiError(400,
                  fmt::format("{} is unknown: the dts object has {} and {}", name,
@@ -106,7 +106,7 @@ void read_options(const JsonField& body, const Limits& limits, DecodingOptions& 
 // What chats and texts have in common.
 CompletionRequest read_common(const JsonField& body, const DecodingOptions& defaults, const Limits& limits,
                               const nlohmann::ordered_json& ordered) {
-  check_fields(body);
+  check_fields(body, Api::kCompletions);
   CompletionRequest request;
   request.format = read_answer_format(body, ordered);
   request.penalties = read_penalties(body);

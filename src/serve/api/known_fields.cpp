@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <string_view>
 
 #include "dts/options.h"
@@ -28,7 +29,8 @@ constexpr auto kHonoured = std::to_array<std::string_view>({
 // clang-format off
 constexpr auto kHarmless = std::to_array<std::string_view>({
     "user", "metadata", "store", "service_tier", "safety_identifier", "prompt_cache_key", "prompt_cache_retention",
-    "prediction", "provider", "route", "usage", "keep_alive", "request_id", "rid", "priority", "session_id",
+    "prompt_cache_options", "prediction", "provider", "route", "usage", "keep_alive", "request_id", "rid", "priority",
+    "session_id",
     // llama.cpp's.
     "cache_prompt", "id_slot", "slot_id", "n_keep", "n_discard", "n_cache_reuse", "timings_per_token",
     "return_progress", "post_sampling_probs", "return_tokens", "verbose", "parse_tool_calls", "mirostat_tau",
@@ -131,6 +133,132 @@ constexpr auto kUnsupported = std::to_array<RefusedField>({
     {"echo", "[false]", kFalse},
 });
 
+// OpenAI's Responses.
+// clang-format off
+constexpr auto kResponsesHonoured = std::to_array<std::string_view>({
+    "model", "input", "instructions", "dts", "tools", "tool_choice", "parallel_tool_calls", "text", "reasoning",
+    "include", "max_output_tokens", "stream", "stop", "temperature", "top_p", "top_k", "min_p", "seed", "logit_bias",
+    "presence_penalty", "frequency_penalty", "repetition_penalty", "repeat_penalty",
+});
+// Tools that are not the client's own are not here to be called; a stream always ends with its usage.
+constexpr auto kResponsesHarmless = std::to_array<std::string_view>({
+    "max_tool_calls", "stream_options", "client_metadata",
+});
+// clang-format on
+
+constexpr const char* kKeepsNothing = "this server keeps no conversations: send all of it as input";
+constexpr const char* kMaxOutputTokens = "use max_output_tokens";
+constexpr const char* kTextFormat = "use text.format";
+constexpr const char* kEffort = "use reasoning.effort";
+
+constexpr auto kResponsesRefused = std::to_array<RefusedField>({
+    {"previous_response_id", "", kKeepsNothing},
+    {"conversation", "", kKeepsNothing},
+    {"prompt", "", kKeepsNothing},
+    {"background", "[false]", kFalse},
+    {"truncation", R"(["disabled"])", "it must be \"disabled\" or left out"},
+    {"context_management", "", kOut},
+    {"logprobs", "[false]", kFalse},
+    {"top_logprobs", "[0]", kZero},
+    {"n", "[1]", kOne},
+    {"best_of", "[1]", kOne},
+    {"modalities", R"([["text"]])", kOut},
+    // OpenAI's chats, and what this server's have besides, say it otherwise.
+    {"messages", "", "use input"},
+    {"max_tokens", "", kMaxOutputTokens},
+    {"max_completion_tokens", "", kMaxOutputTokens},
+    {"n_predict", "", kMaxOutputTokens},
+    {"response_format", R"([{"type": "text"}])", kTextFormat},
+    {"json_schema", "", kTextFormat},
+    {"grammar", R"([""])", "use text.format, or POST /v1/chat/completions"},
+    {"reasoning_effort", "", kEffort},
+    {"enable_thinking", "", kEffort},
+    {"chat_template_kwargs", "", kEffort},
+    {"thinking", "", kEffort},
+});
+
+// Ollama's. What `options` has is not checked here: Ollama's own clients send it what only its engine has.
+// clang-format off
+constexpr auto kOllamaChatHonoured = std::to_array<std::string_view>({
+    "model", "messages", "system", "stream", "tools", "dts", "options", "format", "think",
+});
+constexpr auto kOllamaGenerateHonoured = std::to_array<std::string_view>({
+    "model", "prompt", "system", "raw", "stream", "dts", "options", "format", "think",
+});
+// What happens when the context is full: here it ends, whatever they say.
+constexpr auto kOllamaHarmless = std::to_array<std::string_view>({"truncate", "shift"});
+// clang-format on
+
+constexpr const char* kThink = "use think";
+constexpr const char* kFormat = "use format";
+constexpr const char* kNumPredict = "use options.num_predict";
+constexpr const char* kInOptions = "put it into options";
+
+constexpr auto kOllamaRefused = std::to_array<RefusedField>({
+    {"tool_choice", R"(["auto"])", "it must be \"auto\" or left out"},
+    {"parallel_tool_calls", "[true]", kTrue},
+    {"logprobs", "[false]", kFalse},
+    {"top_logprobs", "[0]", kZero},
+    {"_debug_render_only", "[false]", kFalse},
+    {"images", R"([""])", "this model reads text only"},
+    {"suffix", R"([""])", kOut},
+    {"template", R"([""])", kOut},
+    {"context", R"([""])", kOut},
+    {"width", "[0]", kOut},
+    {"height", "[0]", kOut},
+    {"steps", "[0]", kOut},
+    // Each of /api/chat and /api/generate is without what the other has.
+    {"prompt", R"([""])", "use messages"},
+    {"messages", "", "use prompt"},
+    {"raw", "[false]", "use /api/generate"},
+    {"tools", "", "use /api/chat"},
+    // OpenAI's, and what is not where it belongs.
+    {"n", "[1]", kOne},
+    {"response_format", R"([{"type": "text"}])", kFormat},
+    {"json_schema", "", kFormat},
+    {"grammar", R"([""])", kFormat},
+    {"reasoning_effort", "", kThink},
+    {"reasoning", "", kThink},
+    {"thinking", "", kThink},
+    {"enable_thinking", "", kThink},
+    {"chat_template_kwargs", "", kThink},
+    {"max_tokens", "", kNumPredict},
+    {"max_completion_tokens", "", kNumPredict},
+    {"n_predict", "", kNumPredict},
+    {"num_predict", "", kInOptions},
+    {"num_ctx", "", kInOptions},
+    {"temperature", "", kInOptions},
+    {"top_p", "", kInOptions},
+    {"top_k", "", kInOptions},
+    {"min_p", "", kInOptions},
+    {"seed", "", kInOptions},
+    {"stop", "", kInOptions},
+    {"repeat_penalty", "", kInOptions},
+    {"presence_penalty", "", kInOptions},
+    {"frequency_penalty", "", kInOptions},
+});
+
+// What an API has of its own. A field that is nowhere in here is harmless or refused as it is everywhere.
+struct ApiFields {
+  std::span<const std::string_view> honoured;
+  std::span<const std::string_view> harmless;
+  std::span<const RefusedField> refused;
+};
+
+ApiFields fields_of(Api api) {
+  switch (api) {
+    case Api::kCompletions:
+      return {kHonoured, {}, {}};
+    case Api::kResponses:
+      return {kResponsesHonoured, kResponsesHarmless, kResponsesRefused};
+    case Api::kOllamaChat:
+      return {kOllamaChatHonoured, kOllamaHarmless, kOllamaRefused};
+    case Api::kOllamaGenerate:
+      return {kOllamaGenerateHonoured, kOllamaHarmless, kOllamaRefused};
+  }
+  return {};
+}
+
 // How far back penalties look: to the beginning. Where there are none it does not matter.
 constexpr auto kPenaltyRanges = std::to_array<std::string_view>({"repeat_last_n", "penalty_last_n"});
 
@@ -156,24 +284,32 @@ bool has_penalties(const JsonField& body) {
          is("repeat_penalty", 1);
 }
 
-void check_field(const JsonField& body, const std::string& name, const JsonField& value) {
-  const OptionInfo* option = find_option(name);
-  if (has(kHonoured, name) || has(kHarmless, name) || (option != nullptr && option->openai)) return;
-  if (name.starts_with("speculative.")) return;  // llama.cpp's: how fast, not what
-  const auto field = std::find_if(kUnsupported.begin(), kUnsupported.end(),
-                                  [&](const RefusedField& known) { return name == known.name; });
-  if (field != kUnsupported.end()) {
-    if (!is_neutral(*field, value)) unsupported_field(name, field->remedy);
+const RefusedField* find_refused(std::span<const RefusedField> list, const std::string& name) {
+  for (const RefusedField& field : list) {
+    if (name == field.name) return &field;
+  }
+  return nullptr;
+}
+
+void check_field(const JsonField& body, Api api, const std::string& name, const JsonField& value) {
+  const ApiFields own = fields_of(api);
+  const OptionInfo* option = api == Api::kCompletions ? find_option(name) : nullptr;
+  if (has(own.honoured, name) || (option != nullptr && option->openai)) return;
+  const RefusedField* refused = find_refused(own.refused, name);
+  if (refused == nullptr) {
+    if (has(own.harmless, name) || has(kHarmless, name)) return;
+    if (name.starts_with("speculative.")) return;  // llama.cpp's: how fast, not what
+    refused = find_refused(kUnsupported, name);
+  }
+  if (refused != nullptr) {
+    if (!is_neutral(*refused, value)) unsupported_field(name, refused->remedy);
     return;
   }
-  if (has(kPenaltyRanges, name)) {
+  if (has(kPenaltyRanges, name) && has(own.honoured, "repeat_penalty")) {
     if (has_penalties(body) && value.as_integer() != -1) unsupported_field(name, "it must be -1 or left out");
     return;
   }
-  if (value.absent()) return;
-  const std::string shown = text::shorten(text::one_line(name), 60);
-  throw ApiError(400, fmt::format("{} is unknown: leave it out, or say it as this server's manual does", shown), shown,
-                 "unknown_parameter");
+  if (!value.absent()) unknown_field(name);
 }
 
 }  // namespace
@@ -182,8 +318,24 @@ void unsupported_field(const std::string& name, const std::string& why) {
   throw ApiError(400, fmt::format("{} is not supported: {}", name, why), name, "unsupported_parameter");
 }
 
-void check_fields(const JsonField& body) {
-  body.each_member([&](const std::string& name, const JsonField& value) { check_field(body, name, value); });
+void unknown_field(const std::string& name) {
+  const std::string shown = text::shorten(text::one_line(name), 60);
+  throw ApiError(400, fmt::format("{} is unknown: leave it out, or say it as this server's manual does", shown), shown,
+                 "unknown_parameter");
+}
+
+void wrong_field(const std::string& name, const nlohmann::ordered_json* value, const std::string& what) {
+  nlohmann::json whole = nlohmann::json::object();
+  if (value != nullptr) whole[name] = nlohmann::json(*value);
+  try {
+    JsonField(whole)[name].fail(what);
+  } catch (const Error& error) {
+    throw api_error(error);
+  }
+}
+
+void check_fields(const JsonField& body, Api api) {
+  body.each_member([&](const std::string& name, const JsonField& value) { check_field(body, api, name, value); });
   const JsonField modalities = body["modalities"];
   if (modalities.absent()) return;
   for (std::size_t i = 0; i < modalities.size(); ++i) {

@@ -6,7 +6,8 @@
 #include <chrono>
 #include <utility>
 
-#include "serve/api/other_requests.h"
+#include "json/field.h"
+#include "serve/api/known_fields.h"
 
 namespace dts::serve {
 namespace {
@@ -20,98 +21,141 @@ std::string time_text(std::int64_t seconds) {
 std::int64_t nanoseconds(double seconds) { return static_cast<std::int64_t>(seconds * 1e9); }
 
 // Those that would change the text and that we do not have are refused where OpenAI's fields are read.
-void read_options(const Ordered& json, Ordered& body) {
-  const auto options = json.find("options");
-  if (options == json.end() || options->is_null()) return;
-  if (!options->is_object()) wrong_field("options", "it must be an object");
+void read_options(const Ordered& json, OllamaRequest& request) {
+  const Ordered* options = member(json, "options");
+  if (options == nullptr || options->is_null()) return;
+  if (!options->is_object()) wrong_field("options", options, "it must be an object");
   for (const char* name :
        {"temperature", "top_p", "top_k", "min_p", "seed", "stop", "repeat_penalty", "presence_penalty",
         "frequency_penalty", "mirostat", "typical_p", "tfs_z", "repeat_last_n"}) {
-    move_field(*options, name, body, name);
+    move_field(*options, name, request.body, name);
+    request.names.add(name, std::string("options.") + name);
   }
   // -1: to the end of the context; -2: the same.
-  const auto predict = options->find("num_predict");
-  if (predict != options->end() && predict->is_number_integer() && predict->get<std::int64_t>() < 0) return;
-  move_field(*options, "num_predict", body, "max_tokens");
+  const Ordered* predict = member(*options, "num_predict");
+  if (predict != nullptr && predict->is_number_integer() && predict->get<std::int64_t>() < 0) return;
+  move_field(*options, "num_predict", request.body, "max_tokens");
+  request.names.add("max_tokens", "options.num_predict");
 }
 
-void read_format(const Ordered& json, Ordered& body) {
-  const auto format = json.find("format");
-  if (format == json.end() || format->is_null() || *format == "") return;
+void read_format(const Ordered& json, OllamaRequest& request) {
+  const Ordered* format = member(json, "format");
+  const bool empty = format != nullptr && format->is_string() && format->get_ref<const std::string&>().empty();
+  if (format == nullptr || format->is_null() || empty) return;
+  Ordered& asked = request.body["response_format"];
   if (*format == "json") {
-    body["response_format"] = {{"type", "json_object"}};
+    asked = {{"type", "json_object"}};
   } else if (format->is_object()) {
-    body["response_format"] = {{"type", "json_schema"}, {"json_schema", {{"name", "format"}, {"schema", *format}}}};
+    asked = {{"type", "json_schema"}, {"json_schema", {{"name", "format"}, {"schema", *format}}}};
   } else {
-    wrong_field("format", "it must be \"json\" or a JSON schema");
+    wrong_field("format", format, "it must be \"json\" or a JSON schema");
   }
+  request.names.add("response_format", "format");
+  request.names.add("response_format.json_schema.schema", "format");
 }
 
-void read_think(const Ordered& json, Ordered& body) {
-  const auto think = json.find("think");
-  if (think == json.end() || think->is_null()) return;
+void read_think(const Ordered& json, OllamaRequest& request) {
+  const Ordered* think = member(json, "think");
+  if (think == nullptr || think->is_null()) return;
   if (think->is_boolean()) {
-    body["enable_thinking"] = *think;
+    request.body["enable_thinking"] = *think;
+  } else if (think->is_string()) {
+    request.body["reasoning_effort"] = *think;
   } else {
-    body["reasoning_effort"] = *think;
+    wrong_field("think", think, "it must be true, false, or how much: low, medium, high");
   }
+  request.names.add("reasoning_effort", "think");
 }
 
-Ordered read_messages(const Ordered& messages) {
-  if (!messages.is_array()) wrong_field("messages", "it must be a list");
-  Ordered list = Ordered::array();
-  for (const Ordered& message : messages) {
+// A string; empty where there is none.
+std::string read_text(const Ordered& json, const char* name) {
+  const Ordered* text = member(json, name);
+  if (text == nullptr || text->is_null()) return "";
+  if (!text->is_string()) wrong_field(name, text, "it must be a string");
+  return *text;
+}
+
+bool read_flag(const Ordered& json, const char* name, bool otherwise) {
+  const Ordered* flag = member(json, name);
+  if (flag == nullptr || flag->is_null()) return otherwise;
+  if (!flag->is_boolean()) wrong_field(name, flag, "it must be true or false");
+  return *flag;
+}
+
+void add_system(const Ordered& json, OllamaRequest& request) {
+  const std::string system = read_text(json, "system");
+  if (system.empty()) return;
+  request.body["messages"].push_back({{"role", "system"}, {"content", system}});
+  request.names.add("messages[0].content", "system");
+}
+
+void read_messages(const Ordered& json, OllamaRequest& request) {
+  const Ordered* messages = member(json, "messages");
+  request.load = messages == nullptr || messages->is_null() || messages->empty();
+  if (messages == nullptr || messages->is_null()) return;
+  if (!messages->is_array()) wrong_field("messages", messages, "it must be a list");
+  add_system(json, request);
+  Ordered& list = request.body["messages"];
+  for (std::size_t i = 0; i < messages->size(); ++i) {
+    const Ordered& message = (*messages)[i];
+    const std::string field = fmt::format("messages[{}]", i);
+    if (!message.is_object()) wrong_field(field, &message, "it must be an object");
+    const Ordered* images = member(message, "images");
+    if (images != nullptr && !images->empty()) wrong_field(field + ".images", images, "this model reads text only");
     Ordered read = message;
-    if (!message.is_object()) wrong_field("messages", "each must be an object");
-    const auto images = message.find("images");
-    if (images != message.end() && !images->empty()) wrong_field("messages.images", "this model reads text only");
-    move_field(message, "thinking", read, "reasoning_content");
-    move_field(message, "tool_name", read, "name");
+    const std::string place = fmt::format("messages[{}]", list.size());
+    if (place != field) request.names.add(place, field);
+    const auto move = [&](const char* theirs, const char* ours) {
+      if (!message.contains(theirs)) return;
+      move_field(message, theirs, read, ours);
+      request.names.add(place + "." + ours, field + "." + theirs);
+    };
+    move("thinking", "reasoning_content");
+    move("tool_name", "name");
     list.push_back(std::move(read));
   }
-  return list;
 }
 
 }  // namespace
 
+std::string ollama_model_name(const Ordered& json) {
+  std::string name = read_text(json, json.contains("model") ? "model" : "name");
+  // A tag that Ollama adds to every name.
+  constexpr std::string_view kLatest = ":latest";
+  if (name.ends_with(kLatest)) name.resize(name.size() - kLatest.size());
+  return name;
+}
+
 OllamaRequest read_ollama_request(const Ordered& json, bool generate) {
+  const nlohmann::json plain(json);
+  check_fields(JsonField(plain), generate ? Api::kOllamaGenerate : Api::kOllamaChat);
   OllamaRequest request;
   Ordered& body = request.body;
   body = Ordered::object();
-  move_field(json, "model", body, "model");
-  // A tag that Ollama adds to every name.
-  if (body.contains("model") && body["model"].is_string()) {
-    std::string name = body["model"];
-    if (name.ends_with(":latest")) body["model"] = name.substr(0, name.size() - 7);
-  }
-  body["stream"] = json.value("stream", Ordered(true));
+  if (const std::string name = ollama_model_name(json); !name.empty()) body["model"] = name;
+  body["stream"] = read_flag(json, "stream", true);
   move_field(json, "tools", body, "tools");
   move_field(json, "dts", body, "dts");
-  read_options(json, body);
-  read_format(json, body);
-  read_think(json, body);
+  read_options(json, request);
+  read_format(json, request);
+  read_think(json, request);
+  body["messages"] = Ordered::array();
   if (!generate) {
-    body["messages"] = read_messages(json.value("messages", Ordered::array()));
-    request.load = body["messages"].empty();
+    read_messages(json, request);
     return request;
   }
-  for (const char* name : {"images", "suffix", "context", "template"}) {
-    const auto field = json.find(name);
-    if (field != json.end() && !field->is_null() && !field->empty() && *field != "") {
-      throw ApiError(400, fmt::format("{} is not supported: leave it out", name), name, "unsupported_parameter");
-    }
-  }
-  const Ordered prompt = json.value("prompt", Ordered(""));
-  request.load = prompt == "";
-  if (json.value("raw", Ordered(false)) == true) {
+  const std::string prompt = read_text(json, "prompt");
+  request.load = prompt.empty();
+  if (read_flag(json, "raw", false)) {
+    if (!read_text(json, "system").empty()) unsupported_field("system", "a raw prompt is given to the model as it is");
     request.kind = CompletionKind::kText;
+    body.erase("messages");
     body["prompt"] = prompt;
     return request;
   }
-  body["messages"] = Ordered::array();
-  if (const Ordered system = json.value("system", Ordered("")); system != "") {
-    body["messages"].push_back({{"role", "system"}, {"content", system}});
-  }
+  request.names.add("messages", "prompt");
+  add_system(json, request);
+  request.names.add(fmt::format("messages[{}].content", body["messages"].size()), "prompt");
   body["messages"].push_back({{"role", "user"}, {"content", prompt}});
   return request;
 }
@@ -199,7 +243,7 @@ HttpResponse ollama_error(const ApiError& error) {
 Json ollama_loaded_json(const CompletionFormat& format) {
   Json json;
   json["model"] = format.title.model;
-  json["created_at"] = time_text(format.title.created);
+  json["created_at"] = fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::now()));
   if (format.dialect == CompletionFormat::Dialect::kOllamaGenerate) {
     json["response"] = "";
   } else {

@@ -6,18 +6,21 @@
 
 #include "dts/engine.h"
 #include "serve/api/completion_reply.h"
+#include "serve/api/other_requests.h"
 #include "serve/service.h"
 
 namespace dts::serve {
 
 // A body of /api/chat or /api/generate as one of OpenAI's. Throws ApiError. `generate`: what `raw` texts become is a
 // text completion; else both become chats.
-struct OllamaRequest {
-  nlohmann::ordered_json body;
+struct OllamaRequest : RewrittenRequest {
   CompletionKind kind = CompletionKind::kChat;
   bool load = false;  // asks for nothing: only that the model be there
 };
 OllamaRequest read_ollama_request(const nlohmann::ordered_json& json, bool generate);
+// The `model` of a body, or its `name`, as older clients call it, without the tag that Ollama adds; empty where there
+// is none. Throws ApiError.
+std::string ollama_model_name(const nlohmann::ordered_json& json);
 
 // One choice, line by line when it streams.
 class OllamaReply final : public Reply {

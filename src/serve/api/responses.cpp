@@ -4,144 +4,214 @@
 
 #include <utility>
 
-#include "serve/api/other_requests.h"
+#include "json/field.h"
+#include "serve/api/known_fields.h"
 
 namespace dts::serve {
 namespace {
 
 using Ordered = nlohmann::ordered_json;
 
-[[noreturn]] void unsupported(const std::string& field, const std::string& why) {
-  throw ApiError(400, fmt::format("{} is not supported: {}", field, why), field, "unsupported_parameter");
-}
-
-// A text that may be missing.
-std::string word(const Ordered& object, const char* name, const char* otherwise = "") {
-  const auto found = object.find(name);
-  if (found == object.end() || found->is_null()) return otherwise;
-  if (!found->is_string()) wrong_field(name, "it must be a string");
+// A text that may be missing. `field`: the object's own name.
+std::string word(const Ordered& object, const char* name, const std::string& field, const char* otherwise = "") {
+  const Ordered* found = member(object, name);
+  if (found == nullptr || found->is_null()) return otherwise;
+  if (!found->is_string()) wrong_field(field + "." + name, found, "it must be a string");
   return *found;
 }
 
 // A string, or parts that are text.
 Ordered text_of(const Ordered& content, const std::string& field) {
   if (content.is_string()) return content;
-  if (!content.is_array()) wrong_field(field, "it must be a string or a list of parts");
+  if (!content.is_array()) wrong_field(field, &content, "it must be a string or a list of parts");
   std::string text;
-  for (const Ordered& part : content) {
-    const std::string type = part.is_object() ? word(part, "type") : std::string();
+  for (std::size_t i = 0; i < content.size(); ++i) {
+    const Ordered& part = content[i];
+    const std::string where = fmt::format("{}[{}]", field, i);
+    if (!part.is_object()) wrong_field(where, &part, "it must be an object");
+    const std::string type = word(part, "type", where);
     if (type != "input_text" && type != "output_text" && type != "text") {
-      wrong_field(field, "this model reads text only: each part must be of type input_text or output_text");
+      wrong_field(where + ".type", member(part, "type"),
+                  "this model reads text only: it must be input_text or output_text");
     }
-    if (!part.contains("text") || !part["text"].is_string()) wrong_field(field, "a part has no text");
-    text += part["text"].get<std::string>();
+    const Ordered* said = member(part, "text");
+    if (said == nullptr || !said->is_string()) wrong_field(where + ".text", said, "it must be a string");
+    text += said->get<std::string>();
   }
   return text;
 }
 
-void add_item(const Ordered& item, const std::string& field, Ordered& messages) {
-  if (!item.is_object()) wrong_field(field, "it must be an object");
-  const std::string type = word(item, "type", "message");
+// Adds what an item of the input says; `field` is its name.
+void add_item(const Ordered& item, const std::string& field, RewrittenRequest& request) {
+  Ordered& messages = request.body["messages"];
+  if (!item.is_object()) wrong_field(field, &item, "it must be an object");
+  const std::string type = word(item, "type", field, "message");
+  const std::string place = fmt::format("messages[{}]", messages.size());  // where it will be, if it is a message
   if (type == "message") {
-    if (!item.contains("role") || !item.contains("content")) wrong_field(field, "a message has a role and a content");
-    messages.push_back({{"role", item["role"]}, {"content", text_of(item["content"], field + ".content")}});
+    const Ordered* role = member(item, "role");
+    const Ordered* content = member(item, "content");
+    if (role == nullptr) wrong_field(field + ".role", role, "a message has a role");
+    if (content == nullptr) wrong_field(field + ".content", content, "a message has a content");
+    messages.push_back({{"role", *role}, {"content", text_of(*content, field + ".content")}});
+    request.names.add(place, field);
   } else if (type == "function_call") {
-    Ordered call = {{"id", word(item, "call_id")},
-                    {"type", "function"},
-                    {"function", {{"name", word(item, "name")}, {"arguments", word(item, "arguments", "{}")}}}};
+    Ordered call = {
+        {"id", word(item, "call_id", field)},
+        {"type", "function"},
+        {"function", {{"name", word(item, "name", field)}, {"arguments", word(item, "arguments", field, "{}")}}}};
     // Calls made together are one message.
-    if (!messages.empty() && messages.back()["role"] == "assistant" && messages.back().contains("tool_calls")) {
-      messages.back()["tool_calls"].push_back(std::move(call));
-    } else {
-      messages.push_back({{"role", "assistant"}, {"content", nullptr}, {"tool_calls", Ordered::array({call})}});
+    if (messages.empty() || messages.back()["role"] != "assistant" || !messages.back().contains("tool_calls")) {
+      messages.push_back({{"role", "assistant"}, {"content", nullptr}, {"tool_calls", Ordered::array()}});
     }
+    Ordered& calls = messages.back()["tool_calls"];
+    request.names.add(fmt::format("messages[{}].tool_calls[{}].function", messages.size() - 1, calls.size()), field);
+    calls.push_back(std::move(call));
   } else if (type == "function_call_output") {
     messages.push_back({{"role", "tool"},
-                        {"tool_call_id", word(item, "call_id")},
+                        {"tool_call_id", word(item, "call_id", field)},
                         {"content", text_of(item.value("output", Ordered("")), field + ".output")}});
+    request.names.add(place, field);
   } else if (type != "reasoning") {  // what was thought in earlier turns is not shown again
-    unsupported(field + ".type", "it must be message, function_call, function_call_output or reasoning");
+    wrong_field(field + ".type", member(item, "type"),
+                "it must be message, function_call, function_call_output or reasoning");
   }
 }
 
-Ordered read_input(const Ordered& json) {
-  Ordered messages = Ordered::array();
-  if (const auto instructions = json.find("instructions"); instructions != json.end() && !instructions->is_null()) {
+void read_input(const Ordered& json, RewrittenRequest& request) {
+  Ordered& messages = request.body["messages"];
+  messages = Ordered::array();
+  request.names.add("messages", "input");
+  if (const Ordered* instructions = member(json, "instructions"); instructions != nullptr && !instructions->is_null()) {
     messages.push_back({{"role", "system"}, {"content", text_of(*instructions, "instructions")}});
+    request.names.add("messages[0].content", "instructions");
   }
-  const auto input = json.find("input");
-  if (input == json.end()) wrong_field("input", "it is missing");
-  if (input->is_string()) {
+  const Ordered* input = member(json, "input");
+  if (input != nullptr && input->is_string()) {
+    request.names.add(fmt::format("messages[{}].content", messages.size()), "input");
     messages.push_back({{"role", "user"}, {"content", *input}});
-    return messages;
+    return;
   }
-  if (!input->is_array()) wrong_field("input", "it must be a string or a list of items");
-  for (std::size_t i = 0; i < input->size(); ++i) add_item((*input)[i], fmt::format("input[{}]", i), messages);
-  return messages;
+  if (input == nullptr || !input->is_array()) wrong_field("input", input, "it must be a string or a list of items");
+  for (std::size_t i = 0; i < input->size(); ++i) add_item((*input)[i], fmt::format("input[{}]", i), request);
 }
 
-void read_tools(const Ordered& json, Ordered& body) {
-  const auto tools = json.find("tools");
-  if (tools != json.end() && !tools->is_null()) {
-    if (!tools->is_array()) wrong_field("tools", "it must be a list");
-    for (const Ordered& tool : *tools) {
-      if (!tool.is_object() || word(tool, "type") != "function") {
-        unsupported("tools", "each must be of type \"function\"");
+void read_tools(const Ordered& json, RewrittenRequest& request) {
+  Ordered& body = request.body;
+  const Ordered* tools = member(json, "tools");
+  if (tools != nullptr && !tools->is_null()) {
+    if (!tools->is_array()) wrong_field("tools", tools, "it must be a list");
+    for (std::size_t i = 0; i < tools->size(); ++i) {
+      const Ordered& tool = (*tools)[i];
+      const std::string field = fmt::format("tools[{}]", i);
+      if (!tool.is_object()) wrong_field(field, &tool, "it must be an object");
+      if (word(tool, "type", field) != "function") {
+        wrong_field(field + ".type", member(tool, "type"),
+                    "it must be \"function\": this server has no tools of its own");
       }
       Ordered function = tool;
       function.erase("type");
       body["tools"].push_back({{"type", "function"}, {"function", std::move(function)}});
+      request.names.add(field + ".function", field);
     }
   }
-  const auto choice = json.find("tool_choice");
-  if (choice == json.end() || choice->is_null()) return;
-  if (!choice->is_object()) {
-    body["tool_choice"] = *choice;
+  const Ordered* choice = member(json, "tool_choice");
+  if (choice == nullptr || choice->is_null()) return;
+  if (choice->is_object() && word(*choice, "type", "tool_choice") == "function") {
+    body["tool_choice"] = {{"type", "function"}, {"function", {{"name", word(*choice, "name", "tool_choice")}}}};
+    request.names.add("tool_choice.function", "tool_choice");
     return;
   }
-  if (word(*choice, "type") != "function") {
-    unsupported("tool_choice", "its type must be \"function\"");
+  if (*choice != "none" && *choice != "auto" && *choice != "required") {
+    wrong_field("tool_choice", choice, "it must be none, auto, required, or {\"type\": \"function\", \"name\": ...}");
   }
-  body["tool_choice"] = {{"type", "function"}, {"function", {{"name", word(*choice, "name")}}}};
+  body["tool_choice"] = *choice;
 }
 
-void read_text_format(const Ordered& json, Ordered& body) {
-  const auto text = json.find("text");
-  if (text == json.end() || !text->is_object()) return;
-  const auto format = text->find("format");
-  if (format == text->end() || !format->is_object()) return;
-  const std::string type = word(*format, "type");
-  if (type == "json_schema") {
-    body["response_format"] = {{"type", type},
-                               {"json_schema", {{"name", "answer"}, {"schema", format->value("schema", Ordered())}}}};
-  } else {
-    body["response_format"] = {{"type", type}};
+void read_text_format(const Ordered& json, RewrittenRequest& request) {
+  const Ordered* text = member(json, "text");
+  const Ordered* format = text == nullptr || text->is_null() ? nullptr : member(*text, "format");
+  if (format == nullptr || format->is_null()) return;
+  if (!format->is_object()) wrong_field("text.format", format, "it must be an object");
+  Ordered& asked = request.body["response_format"];
+  move_field(*format, "type", asked, "type");
+  if (asked.value("type", Ordered()) == "json_schema") {
+    asked["json_schema"] = {{"name", "answer"}};
+    move_field(*format, "schema", asked["json_schema"], "schema");
+  }
+  request.names.add("response_format", "text.format");
+  request.names.add("response_format.json_schema.schema", "text.format.schema");
+}
+
+void check_text(const JsonField& text) {
+  if (text.absent()) return;
+  text.each_member([](const std::string& name, const JsonField& value) {
+    if (name == "format" || value.absent()) return;
+    if (name != "verbosity") unknown_field(value.path());
+    if (!value.is_word("medium")) unsupported_field(value.path(), "it must be \"medium\" or left out");
+  });
+}
+
+void check_reasoning(const JsonField& reasoning) {
+  if (reasoning.absent()) return;
+  reasoning.each_member([](const std::string& name, const JsonField& value) {
+    // All of the reasoning is in the answer, so nobody needs a summary of it.
+    if (name == "effort" || name == "summary" || name == "generate_summary" || value.absent()) return;
+    if (name == "mode") {
+      if (!value.is_word("standard")) unsupported_field(value.path(), "it must be \"standard\" or left out");
+    } else if (name == "context") {
+      if (value.is_word("all_turns")) unsupported_field(value.path(), "earlier reasoning is not shown again");
+    } else {
+      unknown_field(value.path());
+    }
+  });
+}
+
+// Most of what can be included is of tools that are not here.
+void check_include(const JsonField& include) {
+  if (include.absent()) return;
+  for (std::size_t i = 0; i < include.size(); ++i) {
+    if (include.item(i).string() == "message.output_text.logprobs") {
+      unsupported_field("include", "logprobs are told by /v1/chat/completions");
+    }
+  }
+}
+
+void check_request(const Ordered& json) {
+  const nlohmann::json plain(json);
+  const JsonField body(plain);
+  try {
+    check_fields(body, Api::kResponses);
+    check_text(body["text"]);
+    check_reasoning(body["reasoning"]);
+    check_include(body["include"]);
+  } catch (const Error& error) {
+    throw api_error(error);
   }
 }
 
 }  // namespace
 
-Ordered read_responses_request(const Ordered& json) {
-  for (const char* name : {"previous_response_id", "conversation", "prompt"}) {
-    if (const auto field = json.find(name); field != json.end() && !field->is_null()) {
-      unsupported(name, "this server keeps no conversations: send all of it as input");
-    }
-  }
-  if (json.value("background", Ordered(false)) == true) unsupported("background", "leave it out");
-  if (json.value("truncation", Ordered("disabled")) == "auto") unsupported("truncation", "it must be \"disabled\"");
-  Ordered body = Ordered::object();
-  for (const char* name : {"model", "stream", "temperature", "top_p", "top_k", "min_p", "seed", "stop", "dts",
-                           "parallel_tool_calls", "logit_bias", "presence_penalty", "frequency_penalty"}) {
+RewrittenRequest read_responses_request(const Ordered& json) {
+  check_request(json);
+  RewrittenRequest request;
+  Ordered& body = request.body;
+  body = Ordered::object();
+  for (const char* name :
+       {"model", "stream", "temperature", "top_p", "top_k", "min_p", "seed", "stop", "dts", "parallel_tool_calls",
+        "logit_bias", "presence_penalty", "frequency_penalty", "repetition_penalty", "repeat_penalty"}) {
     move_field(json, name, body, name);
   }
   move_field(json, "max_output_tokens", body, "max_completion_tokens");
-  if (const auto reasoning = json.find("reasoning"); reasoning != json.end() && reasoning->is_object()) {
+  request.names.add("max_completion_tokens", "max_output_tokens");
+  request.names.add("max_tokens", "max_output_tokens");
+  if (const Ordered* reasoning = member(json, "reasoning"); reasoning != nullptr && !reasoning->is_null()) {
     move_field(*reasoning, "effort", body, "reasoning_effort");
+    request.names.add("reasoning_effort", "reasoning.effort");
   }
-  body["messages"] = read_input(json);
-  read_tools(json, body);
-  read_text_format(json, body);
-  return body;
+  read_input(json, request);
+  read_tools(json, request);
+  read_text_format(json, request);
+  return request;
 }
 
 ResponsesReply::ResponsesReply(CompletionFormat format, std::unique_ptr<CompletionRuns> runs, bool stream)
@@ -175,9 +245,9 @@ Json ResponsesReply::item_json(const Item& item) const {
 
 Json ResponsesReply::response_json(const TreeDocument* document) const {
   const Json& asked = format_.asked;
-  const auto echo = [&](const char* name, Json otherwise) {
+  const auto echo = [&](const char* name, const Json& otherwise) {
     const auto found = asked.find(name);
-    return found == asked.end() ? std::move(otherwise) : *found;
+    return found == asked.end() ? otherwise : *found;
   };
   const bool cut = document != nullptr && !document->outcome.winner;
   Json json;

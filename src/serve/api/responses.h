@@ -6,11 +6,12 @@
 #include <string>
 
 #include "serve/api/completion_reply.h"
+#include "serve/api/other_requests.h"
 
 namespace dts::serve {
 
 // A body of /v1/responses as one of /v1/chat/completions. Throws ApiError naming what it cannot honour.
-nlohmann::ordered_json read_responses_request(const nlohmann::ordered_json& json);
+RewrittenRequest read_responses_request(const nlohmann::ordered_json& json);
 
 // One choice. `asked` is the body, of which replies repeat some.
 class ResponsesReply final : public Reply {

@@ -9,7 +9,6 @@
 #include "json/field.h"
 #include "json/parse.h"
 #include "serve/api/api_error.h"
-#include "serve/api/schema_cost.h"
 
 namespace dts::serve {
 namespace {
@@ -75,6 +74,30 @@ ToolCall read_call(const JsonField& call) {
   if (!json.is_object()) arguments.fail("it must be a JSON object, as text");
   read.arguments = json.dump();
   return read;
+}
+
+// The schema stands at `place` of another: what referred to its own root, or to a part of it, is made to refer there.
+// Values and names that only look like references are left alone.
+void move_references(Ordered& schema, const std::string& place) {
+  if (schema.is_array()) {
+    for (Ordered& inner : schema) move_references(inner, place);
+  }
+  if (!schema.is_object()) return;
+  for (auto& [key, value] : schema.items()) {
+    if (key == "$ref" && value.is_string()) {
+      const auto& reference = value.get_ref<const std::string&>();
+      if (reference == "#" || reference.starts_with("#/")) value = "#" + place + reference.substr(1);
+    } else if (key == "const" || key == "enum" || key == "default" || key == "example" || key == "examples") {
+      continue;
+    } else if (key == "properties" || key == "patternProperties" || key == "dependentSchemas" || key == "$defs" ||
+               key == "definitions") {
+      // Its keys are names, whatever they are.
+      if (!value.is_object()) continue;
+      for (auto& [name, inner] : value.items()) move_references(inner, place);
+    } else {
+      move_references(value, place);
+    }
+  }
 }
 
 ChatMessage read_message(const JsonField& message) {
@@ -167,20 +190,23 @@ ToolsAsked read_tools(const JsonField& body, const Ordered& ordered, const Limit
 
 std::string tool_grammar(const ToolsAsked& tools, const Vocabulary& vocabulary) {
   const ToolFormat format = vocabulary.tool_format();
+  const char* arguments = format == ToolFormat::kLlama3 ? "parameters" : "arguments";
+  const auto can_be_called = [&](const std::string& name) { return tools.only.empty() || name == tools.only; };
+  const bool single = std::count_if(tools.names.begin(), tools.names.end(), can_be_called) == 1;
   Ordered calls = Ordered::array();
   for (const Ordered& tool : tools.list) {
     const Ordered& function = tool.at("function");
-    if (!tools.only.empty() && function.at("name") != tools.only) continue;
+    if (!can_be_called(function.at("name").get_ref<const std::string&>())) continue;
     Ordered parameters = function.contains("parameters") ? function["parameters"] : Ordered();
     if (parameters.is_null() || parameters.empty()) parameters = {{"type", "object"}};
-    const char* arguments = format == ToolFormat::kLlama3 ? "parameters" : "arguments";
+    const std::string call = single ? "" : fmt::format("/anyOf/{}", calls.size());
+    move_references(parameters, fmt::format("{}/properties/{}", call, arguments));
     calls.push_back({{"type", "object"},
                      {"properties", {{"name", {{"const", function.at("name")}}}, {arguments, parameters}}},
                      {"required", Ordered::array({"name", arguments})},
                      {"additionalProperties", false}});
   }
-  const Ordered schema = calls.size() == 1 ? calls[0] : Ordered{{"anyOf", calls}};
-  check_schema_cost(schema);
+  const Ordered schema = single ? calls[0] : Ordered{{"anyOf", calls}};
   std::string grammar = "\n" + vocabulary.grammar_of_schema(schema.dump());
   constexpr std::string_view kRoot = "\nroot ::=";
   const std::size_t root = grammar.find(kRoot);

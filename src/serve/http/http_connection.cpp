@@ -82,7 +82,7 @@ HttpConnection::HttpConnection(asio::ip::tcp::socket socket, Service& service, c
       since_(Clock::now().time_since_epoch().count()) {}
 
 HttpConnection::Standing HttpConnection::standing() const {
-  return {.waits = waits_, .known = known_, .since = Clock::duration(since_)};
+  return {.waits = waits_, .known = known_ && !owes_body_, .since = Clock::duration(since_)};
 }
 
 void HttpConnection::now_waits() {
@@ -247,6 +247,7 @@ HttpConnection::Task<bool> HttpConnection::serve_request() {
   const Limits& limits = service_.limits();
   between_requests_ = true;
   response_begun_ = false;
+  owes_body_ = false;
   now_waits();
   if (leaving_) co_return false;
   common_headers_.clear();
@@ -275,7 +276,12 @@ HttpConnection::Task<bool> HttpConnection::serve_request() {
     co_return co_await refuse_unread(400, std::move(fault), "bad_request");
   }
   if (service_.knows(request)) known_ = true;
-  waits_ = !known_;
+  owes_body_ = !parser.is_done();
+  if (owes_body_ || !known_) {
+    now_waits();
+  } else {
+    waits_ = false;
+  }
   common_headers_ = service_.common_headers(request);
   if (const auto refusal = service_.refuse(request)) {
     request_id_ = new_id("req-");
@@ -295,6 +301,7 @@ HttpConnection::Task<bool> HttpConnection::serve_request() {
   co_await http::async_read(socket_, buffer_, parser, handled(error));
   clear_deadline();
   if (expired_ || error) co_return co_await refuse_unreadable(error);
+  owes_body_ = false;
   waits_ = false;
   request.body = std::move(parser.get().body());
   co_return co_await answer(request, keep_alive, version);

@@ -31,8 +31,8 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
 
   // What it is worth keeping for when there are too many.
   struct Standing {
-    bool waits = true;   // for the client: it is idle, or its request's headers are not there yet
-    bool known = false;  // it has shown a key, or needs none
+    bool waits = true;                            // for the client: it is idle, or its request is not there yet
+    bool known = false;                           // it has shown a key, or needs none, and has sent what it announced
     std::chrono::steady_clock::duration since{};  // since then, as the clock counts
 
     // Whether it should rather go than `other`; both wait.
@@ -86,6 +86,7 @@ class HttpConnection : public std::enable_shared_from_this<HttpConnection> {
   bool response_begun_ = false;  // of the request under way
   std::atomic<bool> waits_ = true;
   std::atomic<bool> known_ = false;
+  std::atomic<bool> owes_body_ = false;  // headers have come that announce more
   std::atomic<bool> leaving_ = false;
   std::atomic<std::chrono::steady_clock::rep> since_;
   bool first_request_ = true;

@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>
+#include <sys/resource.h>
 
+#include <algorithm>
 #include <boost/asio/co_spawn.hpp>
 #include <boost/asio/detached.hpp>
 #include <boost/asio/io_context.hpp>
@@ -10,7 +12,9 @@
 #include <boost/asio/redirect_error.hpp>
 #include <boost/asio/strand.hpp>
 #include <boost/asio/use_awaitable.hpp>
+#include <chrono>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <thread>
 #include <vector>
@@ -35,13 +39,27 @@ asio::ip::address address_of(const std::string& host) {
   return address;
 }
 
+// As many as are asked for, and as there can be: the rest of the program wants some file descriptors, too.
+std::size_t possible_connections(std::size_t asked) {
+  constexpr rlim_t kOthers = 32;
+  rlimit files{};
+  if (getrlimit(RLIMIT_NOFILE, &files) != 0 || files.rlim_cur == RLIM_INFINITY) return asked;
+  const rlim_t most = files.rlim_cur > 2 * kOthers ? files.rlim_cur - kOthers : files.rlim_cur / 2;
+  if (most >= asked) return asked;
+  spdlog::warn("at most {} connections at once: the program may have {} files open", most, files.rlim_cur);
+  return std::max<std::size_t>(1, most);
+}
+
 }  // namespace
 
 bool is_loopback(const std::string& host) { return address_of(host).is_loopback(); }
 
 class HttpServer::Impl {
  public:
-  Impl(const HttpServerOptions& options, Service& service) : service_(service), acceptor_(asio::make_strand(context_)) {
+  Impl(const HttpServerOptions& options, Service& service)
+      : service_(service),
+        most_connections_(possible_connections(service.limits().connections)),
+        acceptor_(asio::make_strand(context_)) {
     const tcp::endpoint endpoint(address_of(options.host), options.port);
     error_code error;
     acceptor_.open(endpoint.protocol(), error);
@@ -101,9 +119,9 @@ class HttpServer::Impl {
       co_await acceptor_.async_accept(socket, asio::redirect_error(asio::use_awaitable, error));
       if (error == asio::error::operation_aborted || !acceptor_.is_open()) co_return;
       if (error) {
-        // Out of file descriptors, most likely: some will be free in a moment.
-        spdlog::warn("cannot accept a connection: {}", error.message());
-        asio::steady_timer pause(acceptor_.get_executor(), std::chrono::milliseconds(100));
+        // Out of file descriptors, most likely: whoever only waits gives way, and its own is free in a moment.
+        tell_refused(error);
+        asio::steady_timer pause(acceptor_.get_executor(), give_up_one() ? kMoment : kWhile);
         co_await pause.async_wait(asio::redirect_error(asio::use_awaitable, error));
         continue;
       }
@@ -112,11 +130,25 @@ class HttpServer::Impl {
     }
   }
 
+  // Not for every try: there are many in a second.
+  void tell_refused(const error_code& error) {
+    constexpr std::chrono::seconds kBetween{10};
+    const auto now = std::chrono::steady_clock::now();
+    if (told_ && now - *told_ < kBetween) return;
+    told_ = now;
+    spdlog::warn("cannot accept a connection: {}", error.message());
+  }
+
+  bool give_up_one() {
+    const std::scoped_lock lock(mutex_);
+    return make_room();
+  }
+
   void start(const std::shared_ptr<HttpConnection>& connection) {
     bool too_many = false;
     {
       const std::scoped_lock lock(mutex_);
-      too_many = connections_.size() >= service_.limits().connections && !make_room();
+      too_many = connections_.size() >= most_connections_ && !make_room();
       connections_.insert(connection);
     }
     asio::co_spawn(
@@ -141,14 +173,19 @@ class HttpServer::Impl {
       const HttpConnection::Standing standing = connection->standing();
       if (standing.waits && (!first || standing.gives_way_before(first->standing()))) first = connection;
     }
-    if (!first || leaving >= service_.limits().connections) return false;
+    if (!first || leaving >= most_connections_) return false;
     first->give_way();
     return true;
   }
 
+  static constexpr std::chrono::milliseconds kMoment{5};
+  static constexpr std::chrono::milliseconds kWhile{100};
+
   Service& service_;
+  const std::size_t most_connections_;
   asio::io_context context_;
-  tcp::acceptor acceptor_;  // used on its own strand only, once it listens
+  tcp::acceptor acceptor_;                                     // used on its own strand only, once it listens
+  std::optional<std::chrono::steady_clock::time_point> told_;  // likewise: that none could be accepted
   std::uint16_t port_ = 0;
   std::atomic<bool> draining_ = false;
   mutable std::mutex mutex_;

@@ -11,7 +11,9 @@ EndSignals::EndSignals() {
   pthread_sigmask(SIG_BLOCK, &signals_, &before_);
 }
 
-EndSignals::~EndSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+EndSignals::~EndSignals() { let_through(); }
+
+void EndSignals::let_through() const { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
 void EndSignals::wait() const {
   int signal = 0;

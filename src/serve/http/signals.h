@@ -17,6 +17,8 @@ class EndSignals {
   void wait() const;
   // Whether one came within that time; it is taken.
   bool wait_for(std::chrono::milliseconds time) const;
+  // From now on another one does what it does to any program, whatever still has to be waited for.
+  void let_through() const;
 
  private:
   sigset_t signals_;

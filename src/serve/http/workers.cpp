@@ -2,6 +2,7 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
@@ -13,21 +14,23 @@ Workers::Workers(int threads) {
   for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { run(); });
 }
 
-void Workers::post(std::function<void()> task) {
+void Workers::post(std::uint64_t owner, std::function<void()> task) {
   {
     const std::scoped_lock lock(mutex_);
     if (stopping_) return;
-    tasks_.push_back(std::move(task));
+    auto own = std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& one) { return one.owner == owner; });
+    if (own == waiting_.end()) own = waiting_.insert(own, Waiting{owner, {}});
+    own->tasks.push_back(std::move(task));
   }
   changed_.notify_one();
 }
 
 void Workers::stop() {
-  std::deque<std::function<void()>> dropped;  // freed when the lock is no longer held
+  std::list<Waiting> dropped;  // freed when the lock is no longer held
   {
     const std::scoped_lock lock(mutex_);
     stopping_ = true;
-    dropped.swap(tasks_);
+    dropped.swap(waiting_);
   }
   changed_.notify_all();
   for (std::thread& thread : threads_) {
@@ -40,10 +43,16 @@ void Workers::run() {
     std::function<void()> task;
     {
       std::unique_lock lock(mutex_);
-      changed_.wait(lock, [this] { return stopping_ || !tasks_.empty(); });
+      changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
       if (stopping_) return;
-      task = std::move(tasks_.front());
-      tasks_.pop_front();
+      Waiting& turn = waiting_.front();
+      task = std::move(turn.tasks.front());
+      turn.tasks.pop_front();
+      if (turn.tasks.empty()) {
+        waiting_.pop_front();
+      } else {
+        waiting_.splice(waiting_.end(), waiting_, waiting_.begin());
+      }
     }
     try {
       task();

@@ -249,6 +249,74 @@ test('schemas: deep, wide, in circles, with expressions that backtrack', async (
   }
 });
 
+const asFormat = (schema) => ({ response_format: { type: 'json_schema', json_schema: { name: 'x', schema } } });
+const asTool = (schema) => ({ tools: [{ type: 'function', function: { name: 'f', parameters: schema } }], tool_choice: 'required' });
+
+test('schemas: references without end, growth without measure', async () => {
+  const circle = { allOf: [{ $ref: '#/$defs/a' }], $defs: { a: { $ref: '#/$defs/a' } } };
+  // As Pydantic 1 writes a class that has one of its own kind.
+  const list = { $ref: '#/definitions/Node', definitions: { Node: { type: 'object', properties: { next: { description: 'the rest', allOf: [{ $ref: '#/definitions/Node' }] } } } } };
+  const types = (d) => (d === 0 ? { type: 'integer' } : { type: Array(8).fill('object'), properties: { a: types(d - 1) }, required: ['a'] });
+  const defs = { o40: { type: 'object' } };
+  for (let i = 0; i < 40; ++i) defs[`o${i}`] = { type: 'object', properties: { p: { allOf: [{ $ref: `#/$defs/o${i + 1}` }, { $ref: `#/$defs/o${i + 1}` }] } } };
+  const products = { allOf: Array.from({ length: 40 }, (_, i) => ({ anyOf: [{ properties: { [`a${i}`]: {} } }, { properties: { [`b${i}`]: {} } }] })) };
+  for (const as of [asFormat, asTool]) {
+    assertRefused(await ask({ ...small, ...as(circle) }), 'a circle');
+    assert.equal((await ask({ ...small, ...as(list) })).status, 200, 'a list');
+    assert.equal((await ask({ ...small, ...as(types(7)) })).status, 200, 'lists of types');
+    assert.equal((await ask({ ...small, ...as({ allOf: [{ $ref: '#/$defs/o0' }], $defs: defs }) })).status, 200, 'allOf');
+    assertRefused(await ask({ ...small, ...as(products) }), 'products');
+    assertRefused(await ask({ ...small, ...as({ type: 'array', minItems: 2 ** 32 + 1 }) }), 'a count of 33 bits');
+  }
+});
+
+test('schemas: a tool refers to its own definitions', async () => {
+  const city = { type: 'object', $defs: { City: { type: 'object', properties: { name: { const: 'Oslo' } }, required: ['name'] } }, properties: { city: { $ref: '#/$defs/City' } }, required: ['city'] };
+  const tool = (name) => ({ type: 'function', function: { name, parameters: city } });
+  for (const choice of ['required', { type: 'function', function: { name: 'b' } }]) {
+    const reply = await ask({ ...small, max_tokens: 400, tools: [tool('a'), tool('b')], tool_choice: choice, parallel_tool_calls: false });
+    assert.equal(reply.status, 200, reply.text.slice(0, 300));
+    const [{ finish_reason: reason, message }] = JSON.parse(reply.text).choices;
+    if (reason === 'tool_calls') assert.deepEqual(JSON.parse(message.tool_calls[0].function.arguments), { city: { name: 'Oslo' } });
+  }
+});
+
+test('schemas: what is finished is JSON and obeys, and nothing of it is in the log', async () => {
+  const properties = { x: { $ref: '#/$defs/a_b' }, y: { $ref: '#/$defs/a-b' } };
+  const cases = [
+    [{ type: 'string', pattern: '^"[a-z]"$' }, (value) => /^"[a-z]"$/.test(value)],
+    [{ type: 'string', pattern: '^.{1,4}$' }, (value) => /^.{1,4}$/u.test(value)],
+    [{ type: 'string', pattern: '^[^a]{1,4}$' }, (value) => /^[^a]{1,4}$/u.test(value)],
+    [{ properties, required: ['x', 'y'], $defs: { a_b: { const: 1 }, 'a-b': { const: 2 } } }, (value) => value.x === 1 && value.y === 2],
+    [{ properties: { a: { const: 1 } }, required: ['a'], allOf: [{ properties: { b: { const: 2 } }, required: ['b'] }] }, (value) => value.a === 1 && value.b === 2],
+    [{ type: 'integer', maximum: -1 }, (value) => value <= -1],
+  ];
+  let finished = 0;
+  for (const [schema, obeys] of cases) {
+    for (let seed = 0; seed < 12; ++seed) {
+      const reply = await send('/v1/completions', { prompt: 'x', seed, max_tokens: 60, temperature: 2, dts: { method: 'standard' }, ...asFormat(schema) });
+      assert.equal(reply.status, 200, reply.text.slice(0, 300));
+      const [{ finish_reason: reason, text }] = JSON.parse(reply.text).choices;
+      // Bytes that are no UTF-8 count as one character or none to a grammar, and are shown as some.
+      if (reason !== 'stop' || text.includes('\ufffd')) continue;
+      ++finished;
+      assert.ok(obeys(JSON.parse(text)), `${JSON.stringify(schema)}: ${text}`);
+    }
+  }
+  assert.ok(finished > 30, `${finished}`);
+  const forged = 'WRITTEN-BY-A-CLIENT\n2030-01-01T00:00:00.000 error forged\u001b[2J';
+  for (const pattern of [forged, `(?=${forged})`, `^(?!x)WRITTEN-BY-A-CLIENT$`, 'WRITTEN-BY-A-CLIENT']) {
+    const reply = await ask({ ...small, ...asFormat({ type: 'string', pattern }) });
+    if (reply.status !== 200) assertRefused(reply, pattern);
+  }
+  for (const schema of [{ type: 'x'.repeat(60_000) }, { $ref: 'x'.repeat(60_000) }, { pattern: `^${'('.repeat(60_000)}$` }, { format: Array(9000).fill(1) }]) {
+    const reply = await ask({ ...small, ...asFormat(schema) });
+    assertRefused(reply, 'a long value');
+    assert.ok(reply.text.length < 500, reply.text);
+  }
+  assert.ok(!/WRITTEN-BY-A-CLIENT|forged|WARNING/.test(server.log()), server.log().slice(-2000));
+});
+
 test('tools: too many, too large, named like something else', async () => {
   const tool = (name, parameters = {}) => ({ type: 'function', function: { name, parameters } });
   const large = { type: 'object', properties: { a: { type: 'string', description: 'x'.repeat(1_500_000) } } };

@@ -52,6 +52,10 @@ TEST(HostileConnections, IdleOnesGiveWay) {
         client.send("POST /health HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100000\r\n\r\nx");
       },
       [](RawClient& client) { client.ask(http_get("/v1/models")); },  // has been refused
+      [](RawClient& client) {                                         // has a key, and never ends its body
+        client.send(std::string("POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\n") + kKey +
+                    "Content-Type: application/json\r\nContent-Length: 1000\r\n\r\n{");
+      },
   };
   for (std::size_t i = 0; i < holds.size(); ++i) {
     Server server;

@@ -3,10 +3,13 @@
 
 #include <new>
 #include <nlohmann/json.hpp>
+#include <span>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
+#include "serve/api/tools.h"
 #include "serve/runs/run_cost.h"
 #include "support/serve_support.h"
 
@@ -119,6 +122,59 @@ TEST(HostileCosts, WantOfMemoryInACallbackEndsOneQuestionOnly) {
     while (scripted.service.active_runs() > 0) std::this_thread::yield();
     EXPECT_EQ(ask(scripted.service, chat("hi", "")).status, 200);
   }
+}
+
+// Keeps the schema that it is asked for a grammar of.
+class SchemaVocabulary final : public Vocabulary {
+ public:
+  int size() const override { return 1; }
+  std::string piece(Token /*token*/, bool /*special*/) const override { return "x"; }
+  std::vector<Token> tokenize(std::string_view /*text*/, bool /*special*/) const override { return {}; }
+  bool is_end(Token /*token*/) const override { return true; }
+  ChatPrompt chat(std::span<const ChatMessage> /*messages*/) const override { return {}; }
+  std::string grammar_of_schema(const std::string& json_schema) const override {
+    asked = json_schema;
+    return "root ::= \"x\"";
+  }
+
+  json schema() const { return json::parse(asked); }
+
+  mutable std::string asked;
+};
+
+TEST(HostileCosts, ReferencesOfAToolsParametersMoveWithThem) {
+  const SchemaVocabulary vocabulary;
+  const json parameters = json::parse(R"({"type":"object","$defs":{"City":{"type":"string"},"const":{"$ref":"#"}},
+    "properties":{"city":{"$ref":"#/$defs/City"},"$ref":{"type":"string"},
+      "default":{"items":[{"$ref":"#/$defs/City"}],"default":{"$ref":"#/$defs/City"}},
+      "kept":{"const":{"$ref":"#/a"},"enum":[{"$ref":"#/a"}],"examples":[{"$ref":"#/a"}]},
+      "far":{"$ref":"https://localhost/x#/a"}},
+    "anyOf":[{"not":{"$ref":"#/$defs/City"}}],"required":["$ref"]})");
+  const auto moved = [&](const std::string& place) {
+    json expected = parameters;
+    const std::string city = "#" + place + "/$defs/City";
+    expected["$defs"]["const"]["$ref"] = "#" + place;
+    expected["properties"]["city"]["$ref"] = city;
+    expected["properties"]["default"]["items"][0]["$ref"] = city;
+    expected["anyOf"][0]["not"]["$ref"] = city;
+    return expected;
+  };
+  ToolsAsked tools;
+  tools.choice = ToolsAsked::Choice::kRequired;
+  const auto add = [&](const char* name) {
+    tools.list.push_back({{"type", "function"}, {"function", {{"name", name}, {"parameters", parameters}}}});
+    tools.names.emplace_back(name);
+  };
+  add("a");
+  tool_grammar(tools, vocabulary);
+  EXPECT_EQ(vocabulary.schema()["properties"]["arguments"], moved("/properties/arguments"));
+  add("b");
+  tool_grammar(tools, vocabulary);
+  EXPECT_EQ(vocabulary.schema()["anyOf"][1]["properties"]["arguments"], moved("/anyOf/1/properties/arguments"));
+  tools.only = "b";
+  tool_grammar(tools, vocabulary);
+  EXPECT_EQ(vocabulary.schema()["properties"]["name"]["const"], "b");
+  EXPECT_EQ(vocabulary.schema()["properties"]["arguments"], moved("/properties/arguments"));
 }
 
 }  // namespace
