@@ -376,6 +376,22 @@ TEST(SchemaGrammar, WhatWouldCostTooMuchIsRefused) {
   EXPECT_TRUE(admits(R"({"type":"array","items":{"const":1},"maxItems":4294967297})", "[1, 1, 1]"));
 }
 
+// Large values, names and lists that stand in one place, and would be written in thousands: in gigabytes, for minutes.
+TEST(SchemaGrammar, WhatStandsOnceIsNotCopiedWithoutMeasure) {
+  using nlohmann::json;
+  const json anything = json::object(), list(10'000, 0), many(8000, anything);
+  const std::string text(20'000, 'x');
+  const json references(1000, json{{"$ref", "#/$defs/a"}, {"type", "array"}});
+  for (const json& schema : {json{{"anyOf", many}, {"const", list}}, json{{"anyOf", many}, {"enum", {text, 1}}},
+                             json{{"anyOf", many}, {"properties", {{text, anything}}}},
+                             json{{"anyOf", many}, {"required", std::vector<std::string>(5000, "a")}},
+                             json{{"anyOf", many}, {"type", "integer"}, {"pattern", text}},
+                             json{{"prefixItems", references}, {"$defs", {{"a", {{"const", list}}}}}}}) {
+    const std::string line = refusal(schema.dump());
+    EXPECT_NE(line.find("it grows without measure"), std::string::npos) << schema.dump().substr(0, 60) << ": " << line;
+  }
+}
+
 TEST(SchemaGrammar, PatternsAreInsideOfStrings) {
   for (const auto& [text, yes, no] :
        std::vector<std::tuple<std::string, std::string, std::string>>{{"^\"[a-z]\"$", R"("\"u\"")", R"(""u"")"},
@@ -437,6 +453,12 @@ TEST(SchemaGrammar, WhatStandsSideBySideHolds) {
   EXPECT_FALSE(admits(R"({"type":"integer","minimum":0,"exclusiveMinimum":true})", "0"));
   EXPECT_TRUE(admits(R"({"type":"integer","minimum":0,"maximum":18446744073709551615})", "12345678901234567"));
   refusal(R"({"allOf":[{"type":"string"},{"type":"integer"}]})");
+  // An alternative that cannot be is none; the others are left.
+  const std::string some = R"({"type":"string","anyOf":[{"const":1},{"const":"a"},{"enum":[null,"b"]}]})";
+  for (const char* text : {R"("a")", R"("b")"}) EXPECT_TRUE(admits(some, text)) << text;
+  for (const char* text : {"1", "null"}) EXPECT_FALSE(admits(some, text)) << text;
+  EXPECT_TRUE(admits(R"({"type":"integer","minimum":5,"anyOf":[{"maximum":3},{"maximum":9}]})", "7"));
+  refusal(R"({"type":"integer","minimum":5,"anyOf":[{"maximum":3},{"maximum":4}]})");
 }
 
 }  // namespace

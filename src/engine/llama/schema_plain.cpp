@@ -25,6 +25,7 @@ using Json = common_json;
 using Nodes = std::vector<const Json*>;  // of the client's schema: all of them hold
 
 constexpr std::int64_t kMostWork = 2'000'000;  // members looked at and schemas written: some 0.1 s
+constexpr std::size_t kBytesOfWork = 16;       // that are copied in the time of one of these
 constexpr int kMostDepth = 100;                // inside each other: this recurses
 constexpr std::int64_t kMostCount = 2000;      // of items and characters: what a grammar may repeat
 
@@ -88,7 +89,7 @@ struct Facts {
 
   Types types = kAllTypes;
   bool typed = false;
-  std::optional<std::vector<Json>> values;
+  std::optional<Nodes> values;
   bool has_properties = false;
   std::vector<Property> properties;
   std::map<std::string, std::size_t> property_of;
@@ -102,7 +103,11 @@ struct Facts {
   std::optional<std::string> pattern;
   std::string format;
   std::optional<std::int64_t> lowest, highest;
+  std::size_t text_bytes = 0;  // of names and the pattern
 
+  std::size_t size() const {
+    return properties.size() + required.size() + (values ? values->size() : 0) + text_bytes / kBytesOfWork;
+  }
   bool says_nothing() const {
     return !typed && !values && !says_object() && !says_array() && !says_string() && more == More::kUnsaid &&
            item_count.least == 0 && item_count.most < 0 && !lowest && !highest;
@@ -279,6 +284,9 @@ class PlainWriter {
     Facts facts;
     Nodes unions;               // lists of which one alternative each must hold
     std::set<const Json*> had;  // whose words are in the facts
+
+    // What a copy of it costs: alternatives are given one each.
+    std::size_t size() const { return had.size() + unions.size() + facts.size(); }
   };
 
   Json content(const Nodes& nodes) {
@@ -346,7 +354,7 @@ class PlainWriter {
     const Json& alternatives = *gathered.unions.back();
     const bool alone = gathered.unions.size() == 1 && gathered.facts.says_nothing();
     for (const Json& alternative : alternatives) {
-      spend(gathered.facts.properties.size() + gathered.had.size());
+      spend(gathered.size());
       if (alone) {
         out.push_back(written({&alternative}));
         continue;
@@ -356,10 +364,10 @@ class PlainWriter {
       try {
         std::set<const Json*> path;
         gather(alternative, chosen, path);
+        distribute(chosen, out);
       } catch (const Contradiction&) {
         continue;  // not with what stands beside it
       }
-      distribute(chosen, out);
     }
   }
 
@@ -395,15 +403,15 @@ class PlainWriter {
   }
 
   void add_values(const Json& node, Facts& facts) {
-    std::vector<Json> values;
+    Nodes values;
     if (const Json* constant = member(node, "const")) {
-      values.push_back(*constant);
+      values.push_back(constant);
     } else if (const Json* list = member(node, "enum")) {
       if (!list->is_array() || list->empty()) {
         refuse_schema("enum is " + shown(*list) + ": it must be a list of at least one value");
       }
       spend(list->size());
-      for (const Json& value : *list) values.push_back(value);
+      for (const Json& value : *list) values.push_back(&value);
     } else {
       return;
     }
@@ -412,13 +420,25 @@ class PlainWriter {
       return;
     }
     std::set<std::string> known;
-    for (const Json& value : *facts.values) known.insert(value.dump());
-    std::vector<Json> both;
-    for (Json& value : values) {
-      if (known.contains(value.dump())) both.push_back(std::move(value));
+    for (const Json* value : *facts.values) known.insert(spend_value(value->dump()));
+    Nodes both;
+    for (const Json* value : values) {
+      if (known.contains(spend_value(value->dump()))) both.push_back(value);
     }
     if (both.empty()) throw Contradiction{"its lists of values have none in common"};
     facts.values = std::move(both);
+  }
+
+  // What stands in one place may be copied to many.
+  void spend_text(const std::string& text, Facts& facts) {
+    spend(text.size() / kBytesOfWork);
+    facts.text_bytes += text.size();
+  }
+
+  // Likewise, as JSON: in memory it is longer.
+  const std::string& spend_value(const std::string& text) {
+    spend(4 * text.size() / kBytesOfWork);
+    return text;
   }
 
   void add_object_facts(const Json& node, Facts& facts) {
@@ -427,6 +447,7 @@ class PlainWriter {
       facts.has_properties = true;
       spend(properties->size() + properties->size() * properties->size() / 64);  // llama.cpp's JSON counts to each
       for (const auto& [name, schema] : properties->items()) {
+        spend_text(name, facts);
         const auto [known, is_new] = facts.property_of.try_emplace(name, facts.properties.size());
         if (is_new) facts.properties.push_back({name, {}});
         facts.properties[known->second].schemas.push_back(&schema);
@@ -435,7 +456,9 @@ class PlainWriter {
     if (const Json* required = member(node, "required"); required != nullptr && required->is_array()) {
       spend(required->size());
       for (const Json& name : *required) {
-        if (name.is_string()) facts.required.push_back(name.get<std::string>());
+        if (!name.is_string()) continue;
+        facts.required.push_back(name.get<std::string>());
+        spend_text(facts.required.back(), facts);
       }
     }
     const Json* more = member(node, "additionalProperties");
@@ -499,12 +522,13 @@ class PlainWriter {
     facts.tuple = tuple;
   }
 
-  static void add_string_facts(const Json& node, Facts& facts) {
+  void add_string_facts(const Json& node, Facts& facts) {
     facts.length.narrow(read_counts(node, "minLength", "maxLength"));
     if (const Json* pattern = member(node, "pattern")) {
       if (!pattern->is_string()) refuse_schema("pattern is " + shown(*pattern) + ": it must be a string");
       const std::string text = pattern->get<std::string>();
       if (facts.pattern && *facts.pattern != text) refuse_schema("allOf must have a pattern only once");
+      spend_text(text, facts);
       if (!text.empty()) facts.pattern = text;
     }
     if (const Json* format = member(node, "format")) {
@@ -584,8 +608,10 @@ class PlainWriter {
   Json of_values(const Facts& facts) {
     spend(facts.values->size());
     Json list = Json::array();
-    for (const Json& value : *facts.values) {
-      if ((type_of(value) & facts.types) != 0) list.push_back(value);
+    for (const Json* value : *facts.values) {
+      if ((type_of(*value) & facts.types) == 0) continue;
+      spend_value(value->dump());
+      list.push_back(*value);
     }
     if (list.empty()) throw Contradiction{"none of its values is of its type"};
     Json schema = Json::object();
@@ -609,6 +635,7 @@ class PlainWriter {
       properties[property.name] = written(property.schemas);
     }
     std::set<std::string> had;
+    spend(facts.required.size());
     for (const std::string& name : facts.required) {
       if (!had.insert(name).second) continue;
       required.push_back(name);
