@@ -393,29 +393,37 @@ TEST(SchemaGrammar, WhatStandsOnceIsNotCopiedWithoutMeasure) {
 }
 
 TEST(SchemaGrammar, PatternsAreInsideOfStrings) {
-  for (const auto& [text, yes, no] :
-       std::vector<std::tuple<std::string, std::string, std::string>>{{"^\"[a-z]\"$", R"("\"u\"")", R"(""u"")"},
-                                                                      {"^.{1,4}$", R"("a.b")", "\"a\x01\""},
-                                                                      {"^.{1,4}$", R"("abcd")", R"("""")"},
-                                                                      {"^[^a]{1,4}$", R"("bcd")", "\"b\n\""},
-                                                                      {"^[^a]$", R"("b")", R"("\")"},
-                                                                      {"^\\S+$", R"("b")", R"("b c")"},
-                                                                      {"^a\\\\b$", R"("a\\b")", R"("a\b")"},
-                                                                      {"^[\\n\"a]$", R"("\n")", "\"\n\""},
-                                                                      {"^\\d{2}\\.\\d+$", R"("12.5")", R"("12x5")"},
-                                                                      {"^(?:ab|c)+?$", R"("abcab")", R"("ac")"},
-                                                                      {"^ab*c$", R"("abbc")", R"("ababc")"},
-                                                                      {"^a\\.*$", R"("a...")", R"("a.a.")"},
-                                                                      {"^\xC3\xA4*$", "\"\xC3\xA4\xC3\xA4\"", "\"a\""},
-                                                                      {"[0-9]", R"("in 1999 or so")", R"("never")"},
-                                                                      {"^a$|^b$", R"("b")", R"("ab")"},
-                                                                      {"^x", R"("xyz")", R"("yx")"}}) {
+  for (const auto& [text, yes, no] : std::vector<std::tuple<std::string, std::string, std::string>>{
+           {"^\"[a-z]\"$", R"("\"u\"")", R"(""u"")"},
+           {"^.{1,4}$", R"("a.b")", "\"a\x01\""},
+           {"^.{1,4}$", R"("abcd")", R"("""")"},
+           {"^[^a]{1,4}$", R"("bcd")", "\"b\n\""},
+           {"^[^a]$", R"("b")", R"("\")"},
+           {"^\\S+$", R"("b")", R"("b c")"},
+           {"^a\\\\b$", R"("a\\b")", R"("a\b")"},
+           {"^[\\n\"a]$", R"("\n")", "\"\n\""},
+           {"^\\d{2}\\.\\d+$", R"("12.5")", R"("12x5")"},
+           {"^(?:ab|c)+?$", R"("abcab")", R"("ac")"},
+           {"^ab*c$", R"("abbc")", R"("ababc")"},
+           {"^a\\.*$", R"("a...")", R"("a.a.")"},
+           {"^\xC3\xA4*$", "\"\xC3\xA4\xC3\xA4\"", "\"a\""},
+           {"[0-9]", R"("in 1999 or so")", R"("never")"},
+           {"^a$|^b$", R"("b")", R"("ab")"},
+           {"^x", R"("xyz")", R"("yx")"},
+           // Of decimal numbers and of addresses, as
+           // Pydantic and Zod write them.
+           {"^(?!^[-+.]*$)[+-]?0*\\d*\\.?\\d*$", R"("-01.5")", R"("1.5x")"},
+           {"^(?!\\.)(?!.*\\.\\.)([A-Za-z0-9_'+\\-\\.]*)"
+            "[A-Za-z0-9_+-]@([A-Za-z0-9][A-Za-z0-9\\-]*\\.)+"
+            "[A-Za-z]{2,}$",
+            R"("a.b@c-d.org")", R"("a.b@c")"},
+           {"^(?=[)(]*\\))x(?<!y)$", R"("x")", R"("")"}}) {
     EXPECT_TRUE(admits(pattern(text), yes)) << text;
     EXPECT_FALSE(admits(pattern(text), no)) << text;
   }
-  for (const char* text :
-       {"^(?=a)b$", "^\\p{L}$", "^\\bx$", "^(a)\\1$", "^\\0$", "^a{3,1}$", "^a{9999}$", "^a**$", "^*$", "^[z-a]$",
-        "^[a", "^(a", "^a)$", "^a$b$", "^[]$", "^[^\\s\\S]$", "\\", "^\\u12$", "\x01"}) {
+  for (const char* text : {"^(?i)b$",  "^(?=a$",    "^(?!a)*b$", "^\\p{L}$",    "^\\bx$",  "^(a)\\1$", "^\\0$",
+                           "^a{3,1}$", "^a{9999}$", "^a**$",     "^*$",         "^[z-a]$", "^[a",      "^(a",
+                           "^a)$",     "^a$b$",     "^[]$",      "^[^\\s\\S]$", "\\",      "^\\u12$",  "\x01"}) {
     EXPECT_NE(refusal(pattern(text)).find("pattern is"), std::string::npos) << text;
   }
 }

@@ -135,6 +135,10 @@ class PatternWriter {
     bool to_end = false;
     if (from_begin) ++at_;
     while (more() && peek() != '|' && peek() != ')') {
+      if (looks_around()) {
+        skip_group();
+        continue;
+      }
       if (peek() == '$' && outer && (at_ + 1 == pattern_.size() || peek(1) == '|')) {
         to_end = true;
         ++at_;
@@ -178,16 +182,45 @@ class PatternWriter {
     }
   }
 
+  // (?=...), (?!...), (?<=...), (?<!...). What they ask for besides is not enforced: all strings that obey stay
+  // possible.
+  bool looks_around() const {
+    if (peek() != '(' || peek(1) != '?') return false;
+    const char c = peek(2) == '<' ? peek(3) : peek(2);
+    return c == '=' || c == '!';
+  }
+
+  void skip_group() {
+    int open = 0;
+    bool in_class = false;
+    for (; more(); ++at_) {
+      const char c = peek();
+      if (c == '\\') {
+        ++at_;
+      } else if (in_class) {
+        in_class = c != ']';
+      } else if (c == '[') {
+        in_class = true;
+      } else if (c == '(') {
+        ++open;
+      } else if (c == ')' && --open == 0) {
+        ++at_;
+        return;
+      }
+    }
+    refuse("its parentheses do not match");
+  }
+
   std::string group(int depth) {
     ++at_;
     if (peek() == '?') {
       if (peek(1) == ':') {
         at_ += 2;
-      } else if (peek(1) == '<' && peek(2) != '=' && peek(2) != '!') {
+      } else if (peek(1) == '<') {
         while (more() && peek() != '>') ++at_;
         ++at_;
       } else {
-        refuse("it must do without looking ahead or behind, and without flags");
+        refuse("it must do without flags");
       }
     }
     std::string text = "(" + alternatives(depth + 1) + ")";
