@@ -331,11 +331,16 @@ TEST(SchemaGrammar, WhatIsSmallStaysSmall) {
 TEST(SchemaGrammar, WhatWouldCostTooMuchIsRefused) {
   using nlohmann::json;
   json choices = json::array(), patterns = json::array(), alike = json::object(), names = json::array();
-  json optional = json::object(), inner = json::object(), circles = json::object();
+  json optional = json::object(), inner = json::object(), circles = json::object(), bounds = json::array();
   for (int i = 0; i < 40; ++i) {
     const json one = {{"properties", {{fmt::format("a{}", i), json::object()}}}};
     const json other = {{"properties", {{fmt::format("b{}", i), json::object()}}}};
     choices.push_back({{"anyOf", {one, other}}});
+  }
+  for (int i = 0; i < 5; ++i) {
+    json lowest = json::array();
+    for (int j = 0; j < 9; ++j) lowest.push_back({{"minimum", 10 * i + j}});
+    bounds.push_back({{"anyOf", lowest}});
   }
   for (int i = 0; i < 3500; ++i) patterns.push_back({{"pattern", "^a$"}});
   for (int i = 0; i < 3000; ++i) {
@@ -359,6 +364,8 @@ TEST(SchemaGrammar, WhatWouldCostTooMuchIsRefused) {
         json{{"properties", optional}}, long_name, product}) {
     refusal(schema.dump());
   }
+  const json integers = {{"allOf", bounds}, {"type", "integer"}};
+  EXPECT_NE(refusal(integers.dump()).find("too large to be made a grammar"), std::string::npos);
   for (const std::string& schema :
        {std::string(R"({"type":"array","minItems":4294967297})"), std::string(R"({"type":"array","minItems":-1})"),
         std::string(R"({"type":"string","minLength":1e300})"), std::string(R"({"type":"string","maxLength":"x"})"),

@@ -19,6 +19,7 @@ constexpr std::size_t kMostOptional = 256;  // properties of one object
 constexpr double kMostWork = 2e8;           // bytes copied and compared, about: some tenths of a second
 constexpr double kExpression = 16;          // a byte that goes through one of its regular expressions
 constexpr double kRule = 400;               // a rule that is added
+constexpr double kBounds = 2e4;             // the digits of an integer between two bounds
 
 class ConverterWork {
  public:
@@ -81,6 +82,7 @@ class ConverterWork {
         spend(rules_ * 200 + bytes_ + bytes * 64);
       } else if (schema.contains("minimum")) {
         bytes = 2000;
+        spend(kBounds);
       }
     }
     add_rule(name, bytes);
