@@ -50,7 +50,7 @@ asan() {
 
 # What has threads: scheduler, predictor and their like, and the server.
 tsan() {
-  sanitized tsan "Scheduler.*:ThreadPool.*:Distribution.*:EventLog.*:Service.*:HttpServer.*:Run.*:Places.*:Hostile*-$to_the_end" \
+  sanitized tsan "Scheduler.*:ThreadPool.*:Distribution.*:EventLog.*:Service.*:HttpServer.*:ServerLog.*:Workers.*:Run.*:Places.*:Hostile*-$to_the_end" \
     core_tests serve_tests
 }
 
