@@ -35,8 +35,8 @@ std::size_t panel_bytes(PanelType type, int inputs);
 std::size_t row_bytes(PanelType type, int inputs);
 
 // iq4_nl's sixteen values.
-inline constexpr std::int8_t kIq4NlValues[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
-                                                 1,    13,   25,  38,  53,  69,  89,  113};
+alignas(16) inline constexpr std::int8_t kIq4NlValues[16] = {-127, -104, -83, -65, -49, -35, -22, -10,
+                                                             1,    13,   25,  38,  53,  69,  89,  113};
 
 struct PanelMatrix {
   PanelType type = PanelType::kF32;

@@ -35,15 +35,18 @@ constexpr int kColumnsOfPanel = kPanelOutputs / kLanes;  // vectors that a panel
 constexpr std::size_t kVector = 64;                      // bytes of a group of four inputs, all lanes of a panel
 constexpr int kGroups = kBlockInputs / 4;
 #if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
-constexpr int kMostRows = 12;      // in registers, beside as many sums in single precision
+constexpr int kMostRows = 12;  // in registers, beside as many sums in single precision, times ...
+constexpr int kColumns = 1;
 constexpr int kMostFloatRows = 8;  // in registers, times ...
 constexpr int kFloatColumns = 3;
 #elif HWY_TARGET == HWY_AVX2
-constexpr int kMostRows = 5;
+constexpr int kMostRows = 4;  // sums in single precision are in memory: they come once in 32 inputs
+constexpr int kColumns = 2;   // a panel is read once, and a row's bytes serve both
 constexpr int kMostFloatRows = 6;
 constexpr int kFloatColumns = 2;
 #else
 constexpr int kMostRows = 4;
+constexpr int kColumns = 2;
 constexpr int kMostFloatRows = 2;
 constexpr int kFloatColumns = 2;
 #endif
@@ -68,7 +71,7 @@ HWY_INLINE IntVec four_of_all(const std::int8_t* four_bytes) {
 }
 
 // Sums of one row in each lane over the groups that share a scale. No code is above kMostCode, no byte beyond 127.
-// kLess is taken from each code.
+// Codes come less kLess: as they are, or signed.
 template <int kMostCode, Bytes kBytes>
 class ByteSum {
  public:
@@ -153,7 +156,7 @@ class ByteSum<kMostCode, Bytes::kAlways> {
   __m256i pairs_;
 };
 
-// Two products of 255 and 127 do not fit 16 bits. Codes less 128 are signed, and what they are multiplied with takes
+// Two products of 255 and 127 do not fit 16 bits. Those of signed codes do, and what they are multiplied with takes
 // their sign.
 template <>
 class ByteSum<255, Bytes::kAlways> {
@@ -161,9 +164,8 @@ class ByteSum<255, Bytes::kAlways> {
   static constexpr int kLess = 128;
   HWY_INLINE void begin(std::int32_t with) { sum_ = hn::Set(I32(), with); }
   HWY_INLINE void add(int /*g*/, ByteVec codes, const std::int8_t* four_bytes) {
-    const __m256i less = _mm256_xor_si256(codes.raw, _mm256_set1_epi8(static_cast<char>(0x80)));
-    const __m256i bytes = _mm256_sign_epi8(four_of_all(four_bytes).raw, less);
-    const __m256i pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(less), bytes);
+    const __m256i bytes = _mm256_sign_epi8(four_of_all(four_bytes).raw, codes.raw);
+    const __m256i pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(codes.raw), bytes);
     sum_.raw = _mm256_add_epi32(sum_.raw, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
   }
   HWY_INLINE IntVec sum() const { return sum_; }
@@ -180,13 +182,7 @@ HWY_INLINE void ByteSum<kMostCode, kBytes>::add(int /*g*/, ByteVec codes, const 
 #if defined(__ARM_FEATURE_MATMUL_INT8)
   sum_ = IntVec{vusdotq_s32(sum_.raw, codes.raw, vreinterpretq_s8_s32(bytes.raw))};
 #elif defined(__ARM_FEATURE_DOTPROD)
-  const int8x16_t four = vreinterpretq_s8_s32(bytes.raw);
-  if constexpr (kMostCode < 128) {
-    sum_ = IntVec{vdotq_s32(sum_.raw, vreinterpretq_s8_u8(codes.raw), four)};
-  } else {
-    const int8x16_t less = vreinterpretq_s8_u8(veorq_u8(codes.raw, vdupq_n_u8(0x80)));
-    sum_ = IntVec{vdotq_s32(sum_.raw, less, four)};
-  }
+  sum_ = IntVec{vdotq_s32(sum_.raw, vreinterpretq_s8_u8(codes.raw), vreinterpretq_s8_s32(bytes.raw))};
 #else
   const I32 d;
   const hn::RebindToUnsigned<I32> du;
@@ -219,7 +215,8 @@ HWY_INLINE ByteVec half_of(ByteVec both, int group) {
 }
 
 // A type of quantised weights: where block `b` of a panel lies, its codes group by group, and its scales. `lane` is the
-// first of the lanes that are computed.
+// first of the lanes that are computed, and `column` says how many vectors further. Types with codes above 127 have
+// them less 128 as well.
 struct Q8 {  // q8_0
   static constexpr std::size_t kBlockBytes = 32 + 8 * kVector;
   static constexpr int kZero = 128;
@@ -229,13 +226,18 @@ struct Q8 {  // q8_0
   const std::uint8_t* block;
   HWY_INLINE Q8(const std::uint8_t* panel, int b, int lane)
       : block(panel + static_cast<std::size_t>(b) * kBlockBytes), lane_(static_cast<std::size_t>(lane)) {}
-  HWY_INLINE ByteVec codes(int group) const {
-    return hn::LoadU(U8(), block + 32 + static_cast<std::size_t>(group) * kVector + lane_ * 4);
+  HWY_INLINE ByteVec codes(int group, int column) const {
+    return hn::LoadU(U8(), block + 32 + static_cast<std::size_t>(group) * kVector + lane(column) * 4);
   }
-  HWY_INLINE FloatVec scale(int /*part*/) const { return load_halves(block + lane_ * 2); }
-  HWY_INLINE FloatVec minimum() const { return hn::Zero(F32()); }
+  HWY_INLINE ByteVec signed_codes(int group, int column) const {
+    return hn::Xor(codes(group, column), hn::Set(U8(), std::uint8_t{128}));
+  }
+  HWY_INLINE FloatVec scale(int /*part*/, int column) const { return load_halves(block + lane(column) * 2); }
+  HWY_INLINE FloatVec minimum(int /*column*/) const { return hn::Zero(F32()); }
 
  private:
+  HWY_INLINE std::size_t lane(int column) const { return lane_ + static_cast<std::size_t>(column * kLanes); }
+
   std::size_t lane_;
 };
 
@@ -248,13 +250,16 @@ struct Q4 {  // q4_0
   const std::uint8_t* block;
   HWY_INLINE Q4(const std::uint8_t* panel, int b, int lane)
       : block(panel + static_cast<std::size_t>(b) * kBlockBytes), lane_(static_cast<std::size_t>(lane)) {}
-  HWY_INLINE ByteVec codes(int group) const {
-    return half_of(hn::LoadU(U8(), block + 32 + static_cast<std::size_t>(group / 2) * kVector + lane_ * 4), group);
+  HWY_INLINE ByteVec codes(int group, int column) const {
+    return half_of(hn::LoadU(U8(), block + 32 + static_cast<std::size_t>(group / 2) * kVector + lane(column) * 4),
+                   group);
   }
-  HWY_INLINE FloatVec scale(int /*part*/) const { return load_halves(block + lane_ * 2); }
-  HWY_INLINE FloatVec minimum() const { return hn::Zero(F32()); }
+  HWY_INLINE FloatVec scale(int /*part*/, int column) const { return load_halves(block + lane(column) * 2); }
+  HWY_INLINE FloatVec minimum(int /*column*/) const { return hn::Zero(F32()); }
 
  private:
+  HWY_INLINE std::size_t lane(int column) const { return lane_ + static_cast<std::size_t>(column * kLanes); }
+
   std::size_t lane_;
 };
 
@@ -262,11 +267,15 @@ struct Iq4Nl : Q4 {
   static constexpr int kZero = 128;
   static constexpr int kMostCode = 255;
   HWY_INLINE Iq4Nl(const std::uint8_t* panel, int b, int lane) : Q4(panel, b, lane) {}
-  HWY_INLINE ByteVec codes(int group) const {
+  HWY_INLINE ByteVec codes(int group, int column) const {
     // kIq4NlValues + 128
     alignas(16) static constexpr std::uint8_t kValues[16] = {1,   24,  45,  63,  79,  93,  106, 118,
                                                              129, 141, 153, 166, 181, 197, 217, 241};
-    return hn::TableLookupBytes(hn::LoadDup128(U8(), kValues), Q4::codes(group));
+    return hn::TableLookupBytes(hn::LoadDup128(U8(), kValues), Q4::codes(group, column));
+  }
+  HWY_INLINE ByteVec signed_codes(int group, int column) const {
+    const hn::RebindToSigned<U8> d;
+    return hn::BitCast(U8(), hn::TableLookupBytes(hn::LoadDup128(d, kIq4NlValues), Q4::codes(group, column)));
   }
 };
 
@@ -279,12 +288,14 @@ struct Super {
       : super(panel + static_cast<std::size_t>(b / 8) * kBytes),
         block_(static_cast<std::size_t>(b % 8)),
         lane_(static_cast<std::size_t>(lane)) {}
-  HWY_INLINE ByteVec low(int group) const {
+  HWY_INLINE ByteVec low(int group, int column) const {
     const std::uint8_t* at = super + kLowAt + (block_ * 4 + static_cast<std::size_t>(group / 2)) * kVector;
-    return half_of(hn::LoadU(U8(), at + lane_ * 4), group);
+    return half_of(hn::LoadU(U8(), at + lane(column) * 4), group);
   }
 
  protected:
+  HWY_INLINE std::size_t lane(int column) const { return lane_ + static_cast<std::size_t>(column * kLanes); }
+
   std::size_t block_;
   std::size_t lane_;
 };
@@ -295,33 +306,33 @@ struct WithMinima : Super<kBytes, 64, 320> {
   static constexpr int kScales = 1;
   static constexpr bool kMinima = true;
   HWY_INLINE WithMinima(const std::uint8_t* panel, int b, int lane) : Super<kBytes, 64, 320>(panel, b, lane) {}
-  HWY_INLINE FloatVec scale(int /*part*/) const {
-    return hn::Mul(load_halves(this->super + this->lane_ * 2),
-                   load_bytes<std::uint8_t>(this->super + 64 + this->block_ * 16 + this->lane_));
+  HWY_INLINE FloatVec scale(int /*part*/, int column) const {
+    return hn::Mul(load_halves(this->super + this->lane(column) * 2),
+                   load_bytes<std::uint8_t>(this->super + 64 + this->block_ * 16 + this->lane(column)));
   }
-  HWY_INLINE FloatVec minimum() const {
-    return hn::Mul(load_halves(this->super + 32 + this->lane_ * 2),
-                   load_bytes<std::uint8_t>(this->super + 192 + this->block_ * 16 + this->lane_));
+  HWY_INLINE FloatVec minimum(int column) const {
+    return hn::Mul(load_halves(this->super + 32 + this->lane(column) * 2),
+                   load_bytes<std::uint8_t>(this->super + 192 + this->block_ * 16 + this->lane(column)));
   }
 };
 
 struct Q4K : WithMinima<2368> {
   static constexpr int kMostCode = 15;
   HWY_INLINE Q4K(const std::uint8_t* panel, int b, int lane) : WithMinima<2368>(panel, b, lane) {}
-  HWY_INLINE ByteVec codes(int group) const { return low(group); }
+  HWY_INLINE ByteVec codes(int group, int column) const { return low(group, column); }
 };
 
 struct Q5K : WithMinima<2880> {
   static constexpr int kMostCode = 31;
   HWY_INLINE Q5K(const std::uint8_t* panel, int b, int lane) : WithMinima<2880>(panel, b, lane) {}
-  HWY_INLINE ByteVec codes(int group) const {
+  HWY_INLINE ByteVec codes(int group, int column) const {
     const hn::Repartition<std::uint16_t, U8> d16;
-    const ByteVec all = hn::LoadU(U8(), super + 2368 + block_ * kVector + lane_ * 4);
+    const ByteVec all = hn::LoadU(U8(), super + 2368 + block_ * kVector + lane(column) * 4);
     // The group's bit of every byte at 16.
     const auto wide = hn::BitCast(d16, all);
     const auto moved = group < 4 ? hn::ShiftLeftSame(wide, 4 - group) : hn::ShiftRightSame(wide, group - 4);
     const ByteVec fifth = hn::And(hn::BitCast(U8(), moved), hn::Set(U8(), std::uint8_t{16}));
-    return hn::Or(low(group), fifth);
+    return hn::Or(low(group, column), fifth);
   }
 };
 
@@ -331,21 +342,22 @@ struct Q6K : Super<3360, 32, 288> {
   static constexpr int kMostCode = 63;
   static constexpr bool kMinima = false;
   HWY_INLINE Q6K(const std::uint8_t* panel, int b, int lane) : Super<3360, 32, 288>(panel, b, lane) {}
-  HWY_INLINE ByteVec codes(int group) const {
+  HWY_INLINE ByteVec codes(int group, int column) const {
     const hn::Repartition<std::uint16_t, U8> d16;
     const std::uint8_t* at = super + 2336 + (block_ * 2 + static_cast<std::size_t>(group / 4)) * kVector;
-    const auto wide = hn::BitCast(d16, hn::LoadU(U8(), at + lane_ * 4));
+    const auto wide = hn::BitCast(d16, hn::LoadU(U8(), at + lane(column) * 4));
     // The group's two bits of every byte at 16 and 32.
     const int from = group % 4 * 2;
     const auto moved = from < 4 ? hn::ShiftLeftSame(wide, 4 - from) : hn::ShiftRightSame(wide, from - 4);
     const ByteVec high = hn::And(hn::BitCast(U8(), moved), hn::Set(U8(), std::uint8_t{48}));
-    return hn::Or(low(group), high);
+    return hn::Or(low(group, column), high);
   }
-  HWY_INLINE FloatVec scale(int part) const {
-    return hn::Mul(load_halves(super + lane_ * 2),
-                   load_bytes<std::int8_t>(super + 32 + (block_ * 2 + static_cast<std::size_t>(part)) * 16 + lane_));
+  HWY_INLINE FloatVec scale(int part, int column) const {
+    return hn::Mul(
+        load_halves(super + lane(column) * 2),
+        load_bytes<std::int8_t>(super + 32 + (block_ * 2 + static_cast<std::size_t>(part)) * 16 + lane(column)));
   }
-  HWY_INLINE FloatVec minimum() const { return hn::Zero(F32()); }
+  HWY_INLINE FloatVec minimum(int /*column*/) const { return hn::Zero(F32()); }
 };
 
 // Stores what lies within the matrix: the last panel may be wider.
@@ -359,11 +371,12 @@ HWY_INLINE void store(FloatVec v, float* out, int room) {
   std::copy_n(lanes, std::max(room, 0), out);
 }
 
-// kRows rows with one column of lanes.
+// kRows rows with kColumns columns of a panel's lanes.
 template <typename Type, Bytes kBytes, int kRows>
 HWY_NOINLINE void quantised_tile(const std::uint8_t* panel, int lane, const Activations& a, int first_row, float* out,
                                  std::size_t stride, int room) {
   constexpr std::size_t kAhead = 4096;  // bytes; what follows a panel is the next one
+  static_assert(!Type::kMinima || Type::kScales == 1, "a block has one minimum");
   using Sum = ByteSum<Type::kMostCode, kBytes>;
   const F32 df;
   const auto inputs = static_cast<std::size_t>(a.inputs);
@@ -373,47 +386,61 @@ HWY_NOINLINE void quantised_tile(const std::uint8_t* panel, int lane, const Acti
   const float* scales = a.scales + first * blocks;
   const float* sums = a.sums + first * blocks;
   const std::int32_t* code_sums = a.code_sums + first * blocks * 2;
-  FloatVec total[kRows];
-  for (int r = 0; r < kRows; ++r) total[r] = hn::Zero(df);
+  FloatVec total[kRows][kColumns];
+  for (auto& row : total) {
+    for (FloatVec& sum : row) sum = hn::Zero(df);
+  }
   for (std::size_t b = 0; b < blocks; ++b) {
     const Type block(panel, static_cast<int>(b), lane);
     fetch(panel + b * Type::kBlockBytes + kAhead, Type::kBlockBytes);
     constexpr int kGroupsOfScale = kGroups / Type::kScales;
     for (int part = 0; part < Type::kScales; ++part) {
-      Sum sum[kRows];
+      Sum sum[kRows][kColumns];
       for (int r = 0; r < kRows; ++r) {
         constexpr int kZero = Type::kZero - Sum::kLess;
         if constexpr (kZero == 0) {
-          sum[r].begin(0);
+          for (Sum& one : sum[r]) one.begin(0);
         } else {
           const std::int32_t* here = code_sums + static_cast<std::size_t>(r) * blocks * 2 + b * 2;
-          sum[r].begin(-kZero * (Type::kScales == 2 ? here[part] : here[0] + here[1]));
+          const std::int32_t with = -kZero * (Type::kScales == 2 ? here[part] : here[0] + here[1]);
+          for (Sum& one : sum[r]) one.begin(with);
         }
       }
       HWY_UNROLL(8)
       for (int g = 0; g < kGroupsOfScale; ++g) {
         const int group = part * kGroupsOfScale + g;
-        const ByteVec w = block.codes(group);
-        for (int r = 0; r < kRows; ++r) {
-          const std::int8_t* four =
-              codes + static_cast<std::size_t>(r) * inputs + b * kBlockInputs + std::ptrdiff_t{group} * 4;
-          sum[r].add(g, w, four);
+        for (int c = 0; c < kColumns; ++c) {
+          ByteVec w;
+          if constexpr (Sum::kLess == 0) {
+            w = block.codes(group, c);
+          } else {
+            w = block.signed_codes(group, c);
+          }
+          for (int r = 0; r < kRows; ++r) {
+            const std::int8_t* four =
+                codes + static_cast<std::size_t>(r) * inputs + b * kBlockInputs + std::ptrdiff_t{group} * 4;
+            sum[r][c].add(g, w, four);
+          }
         }
       }
-      const FloatVec scale = block.scale(part);
-      for (int r = 0; r < kRows; ++r) {
-        const FloatVec both = hn::Mul(scale, hn::Set(df, scales[static_cast<std::size_t>(r) * blocks + b]));
-        total[r] = hn::MulAdd(hn::ConvertTo(df, sum[r].sum()), both, total[r]);
-      }
-    }
-    if constexpr (Type::kMinima) {
-      const FloatVec minimum = block.minimum();
-      for (int r = 0; r < kRows; ++r) {
-        total[r] = hn::NegMulAdd(minimum, hn::Set(df, sums[static_cast<std::size_t>(r) * blocks + b]), total[r]);
+      for (int c = 0; c < kColumns; ++c) {
+        const FloatVec scale = block.scale(part, c);
+        const FloatVec minimum = block.minimum(c);
+        for (int r = 0; r < kRows; ++r) {
+          const std::size_t here = static_cast<std::size_t>(r) * blocks + b;
+          const FloatVec both = hn::Mul(scale, hn::Set(df, scales[here]));
+          FloatVec so_far = hn::MulAdd(hn::ConvertTo(df, sum[r][c].sum()), both, total[r][c]);
+          if constexpr (Type::kMinima) so_far = hn::NegMulAdd(minimum, hn::Set(df, sums[here]), so_far);
+          total[r][c] = so_far;
+        }
       }
     }
   }
-  for (int r = 0; r < kRows; ++r) store(total[r], out + static_cast<std::size_t>(r) * stride, room);
+  for (int r = 0; r < kRows; ++r) {
+    for (int c = 0; c < kColumns; ++c) {
+      store(total[r][c], out + static_cast<std::size_t>(r) * stride + c * kLanes, room - c * kLanes);
+    }
+  }
 }
 
 // A type of weights that are numbers by themselves: kTogether inputs of a lane lie in kBytes.
@@ -548,7 +575,7 @@ void multiply_quantised(std::integer_sequence<int, kRows...> /*rows*/, const Pan
   for (int row = 0; row < rows; row += step) {
     const int n = std::min(step, rows - row);
     for (int panel = first; panel < first + count; ++panel) {
-      for (int lane = 0; lane < kPanelOutputs; lane += kLanes) {
+      for (int lane = 0; lane < kPanelOutputs; lane += kColumns * kLanes) {
         const int output = panel * kPanelOutputs + lane;
         kTiles[n - 1](matrix.panel(panel), lane, a, row, out + static_cast<std::size_t>(row) * stride + output, stride,
                       matrix.outputs - output);
