@@ -53,6 +53,10 @@ std::string rewrite(std::string_view plain, int depth) {
         std::unique(items.begin(), items.end(), [](const ListItem& a, const ListItem& b) { return a.text == b.text; });
     items.erase(end, items.end());
   }
+  // "3/8 or 0.375" says the same twice.
+  const bool alternatives = parts->is_bare() && plain.find(" or ") != std::string_view::npos;
+  const auto is_first = [&](const ListItem& item) { return item.text == items.front().text; };
+  if (alternatives && std::all_of(items.begin(), items.end(), is_first)) return items.front().text;
   std::string out;
   if (!parts->is_bare()) out += parts->open;
   for (std::size_t i = 0; i < items.size(); ++i) out += (i == 0 ? "" : ", ") + items[i].text;

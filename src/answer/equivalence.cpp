@@ -12,6 +12,7 @@
 
 #include "answer/compound_quantity.h"
 #include "answer/expression.h"
+#include "answer/number_base.h"
 #include "answer/phrases.h"
 #include "answer/reading.h"
 #include "answer/structure.h"
@@ -82,8 +83,15 @@ bool is_symbols(std::string_view text) {
   return any;
 }
 
-// What an equation gives a value to: a name, or a sum that is only hinted at, 1+2+...+10.
-bool is_named(std::string_view side) { return is_symbols(side) || side.find("...") != std::string_view::npos; }
+// What an equation gives a value to: a name, a sum that is only hinted at, 1+2+...+10, or one that is only written
+// down,
+// \\sum_(i=1)^3 a_i.
+bool is_named(std::string_view side) {
+  for (const std::string_view whole : {"\\int", "\\sum", "\\prod", "\\lim"}) {
+    if (side.starts_with(whole)) return true;
+  }
+  return is_symbols(side) || side.find("...") != std::string_view::npos;
+}
 
 // 5 of x=5, m+n=5, f(2)=5 and 5=x: of an equation that gives something a value. x^2+y^2=1 does not say 1.
 std::optional<std::string_view> stated_value(const Relation& relation) {
@@ -205,7 +213,7 @@ class Comparison {
     if (a.empty() || b.empty() || depth >= kMaxDepth) return false;
     return same_alternatives(a, b, depth) || same_parts(a, b, depth) || same_union(a, b, depth) ||
            same_spans(a, b, depth) || same_relation(a, b, depth) || same_ratio(a, b) || same_residue_class(a, b) ||
-           same_as_function(a, b);
+           same_point(a, b, depth) || same_point(b, a, depth) || same_as_function(a, b);
   }
 
  private:
@@ -294,6 +302,11 @@ class Comparison {
     values.reserve(of_named.size());
     for (const auto& [name, value] : of_named) values.push_back(value);
     if (other.is_bare()) return same_unordered(values, other.items, depth);  // it has lost its order
+    // x_1=1, x_2=3 are the solutions {1, 3}; a=1, b=3 is a point.
+    const bool one_letter = std::all_of(of_named.begin(), of_named.end(), [&](const auto& one) {
+      return one.first.size() > 2 && one.first[1] == '_' && one.first[0] == of_named.front().first[0];
+    });
+    if (other.is_set()) return one_letter && same_unordered(values, other.items, depth);
     const std::vector<std::string_view> entries = is_tuple(other) ? other.items : vector_entries(other);
     return !entries.empty() && same_ordered(values, entries, depth);
   }
@@ -333,6 +346,14 @@ class Comparison {
     }
     if (of_a->is_set()) return same_unordered(of_a->items, of_b->items, depth);
     return of_a->is_bare() && unordered(*of_a) && unordered(*of_b) && same_unordered(of_a->items, of_b->items, depth);
+  }
+
+  // p(3, -2) where the other only says (3, -2): a point with its name, not the value of a function.
+  bool same_point(std::string_view named, std::string_view other, int depth) {
+    if (named.size() < 2 || !is_letter(named[0]) || named[1] != '(' || !other.starts_with('(')) return false;
+    if (named[0] >= 'f' && named[0] <= 'h') return false;
+    const std::optional<Parts> point = split_parts(named.substr(1));
+    return point && is_tuple(*point) && same(named.substr(1), other, depth + 1);
   }
 
   bool same_vector(const Parts& matrix, const Parts& tuple, int depth) {
@@ -403,6 +424,7 @@ class Comparison {
       return spans_without(std::move(points));
     }
     if (std::optional<Span> both = intersection(text)) return {*both};
+    if (std::vector<Span> left = span_without_points(text); !left.empty()) return left;
     std::vector<std::string_view> items = split_union(text);
     if (items.size() == 1) {
       const std::optional<Parts> parts = split_parts(text);
@@ -412,7 +434,13 @@ class Comparison {
       if (inequalities || alternatives) items = parts->items;
     }
     std::vector<Span> out;
+    bool any_wide = false;  // points alone are a set
     for (const std::string_view item : items) {
+      if (const std::vector<Span> points = spans_of_points(item); items.size() > 1 && !points.empty()) {
+        out.insert(out.end(), points.begin(), points.end());
+        continue;
+      }
+      any_wide = true;
       if (const std::vector<Span> around = spans_around_zero(item); !around.empty()) {
         out.insert(out.end(), around.begin(), around.end());
         continue;
@@ -424,6 +452,61 @@ class Comparison {
                    : span_of_inequality(item);
       if (!span) return {};
       out.push_back(*span);
+    }
+    return any_wide ? out : std::vector<Span>{};
+  }
+
+  // x>0, x!=1 as (0, 1) and (1, infinity); none when it is anything else.
+  static std::vector<Span> span_without_points(std::string_view text) {
+    const std::size_t unequal = text.find("!=");
+    if (unequal == std::string_view::npos || text.find(" or ") != std::string_view::npos) return {};
+    std::size_t joint = std::string_view::npos;
+    std::string_view rest;
+    for (const std::string_view one : {", and ", " and ", ","}) {
+      const std::size_t at = text.substr(0, unequal).rfind(one);
+      if (at == std::string_view::npos || (joint != std::string_view::npos && at + one.size() <= joint)) continue;
+      joint = at;
+      rest = trim(text.substr(at + one.size()));
+    }
+    if (joint == std::string_view::npos) return {};
+    const std::string_view bounds = trim(text.substr(0, joint));
+    std::optional<Span> span = span_of_inequality(bounds);
+    if (!span) span = intersection(bounds);
+    if (!span || to_lower(rest.front()) != span->variable) return {};
+    const std::vector<Span> between = spans_without(excluded_points(rest));
+    if (between.size() < 2) return {};
+    const auto is_less = [](std::string_view a, std::string_view b) {
+      const std::optional<Value> of_a = evaluate(a);
+      const std::optional<Value> of_b = evaluate(b);
+      return of_a && of_b && of_a->constant && of_b->constant && of_a->approximate() < of_b->approximate();
+    };
+    std::vector<Span> out;
+    for (std::size_t i = 0; i < between.size(); ++i) {
+      Span part = between[i];
+      part.variable = span->variable;
+      // Each point lies inside, so only the outermost parts are cut off.
+      if (i > 0 && !(is_less(span->low, part.low) && is_less(part.low, span->high))) return {};
+      if (i == 0) part.low = span->low;
+      if (i == 0) part.open = span->open;
+      if (i + 1 == between.size()) part.high = span->high;
+      if (i + 1 == between.size()) part.close = span->close;
+      out.push_back(std::move(part));
+    }
+    return out;
+  }
+
+  // {2} and x=2 as [2, 2], beside intervals; none when it is anything else.
+  static std::vector<Span> spans_of_points(std::string_view text) {
+    const std::optional<Relation> relation = split_relation(text);
+    if (relation && relation->sign == "=" && relation->left.size() == 1 && is_letter(relation->left.front())) {
+      const std::string value(relation->right);
+      return {Span{'[', value, value, ']', to_lower(relation->left.front())}};
+    }
+    const std::optional<Parts> parts = split_parts(text);
+    std::vector<Span> out;
+    if (!parts || !parts->is_set()) return out;
+    for (const std::string_view item : parts->items) {
+      out.push_back(Span{'[', std::string(item), std::string(item), ']', '\0'});
     }
     return out;
   }
@@ -515,34 +598,34 @@ class Comparison {
   }
 
   // 6:8 as 3:4, and as 3/4. What may be a time of day is none.
-  static std::vector<Rational> ratio(std::string_view text) {
+  static std::vector<Maybe> ratio(std::string_view text) {
     const std::vector<std::string_view> items = split_ratio(text);
-    std::vector<Rational> out;
+    std::vector<Maybe> out;
     if (items.size() < 2) return out;
     for (const std::string_view item : items) {
       const std::optional<Value> value = evaluate(item);
-      if (!value || !value->exact || !value->constant || value->exact->numerator() == 0) return {};
-      out.push_back(*value->exact);
+      if (!value || !value->constant || same_value(*value, *value_of(Rational::make(0)))) return {};
+      out.push_back(value);
     }
     const auto is_sixtieth = [](std::string_view item) { return item.size() == 2 && item[0] >= '0' && item[0] <= '5'; };
     const bool clock = items.size() == 2 && items[0].size() <= 2 && is_digit(items[0][0]) && is_sixtieth(items[1]);
-    return clock ? std::vector<Rational>{} : out;
+    return clock ? std::vector<Maybe>{} : out;
   }
 
   static bool same_ratio(std::string_view a, std::string_view b) {
-    std::vector<Rational> of_a = ratio(a);
-    std::vector<Rational> of_b = ratio(b);
-    const auto fraction = [](std::string_view text, std::vector<Rational>& out) {
+    std::vector<Maybe> of_a = ratio(a);
+    std::vector<Maybe> of_b = ratio(b);
+    const auto fraction = [](std::string_view text, std::vector<Maybe>& out) {
       const std::optional<Value> value = evaluate(text);
-      if (value && value->exact && value->constant) out = {*value->exact, *Rational::make(1)};
+      if (value && value->constant) out = {value, value_of(Rational::make(1))};
     };
     if (of_a.empty() && of_b.size() == 2) fraction(a, of_a);
     if (of_b.empty() && of_a.size() == 2) fraction(b, of_b);
     if (of_a.empty() || of_a.size() != of_b.size()) return false;
     for (std::size_t i = 1; i < of_a.size(); ++i) {
-      const auto across = of_a[i] * of_b[0];
-      const auto back = of_b[i] * of_a[0];
-      if (!across || !back || *across != *back) return false;
+      const Maybe across = multiply(of_a[i], of_b[0]);
+      const Maybe back = multiply(of_b[i], of_a[0]);
+      if (!across || !back || !same_value(*across, *back)) return false;
     }
     return true;
   }
@@ -679,16 +762,34 @@ std::string without_tuple_of_names(std::string_view core) {
   return out;
 }
 
+// The value of what is written as a number, in base ten or another.
+Maybe number_of(std::string_view text) {
+  if (const std::optional<Rational> based = value_in_base(text)) return value_of(based);
+  Maybe value = evaluate(text);
+  return value && value->constant ? value : std::nullopt;
+}
+
+bool same_number(std::string_view a, std::string_view b) {
+  const Maybe of_a = number_of(a);
+  const Maybe of_b = number_of(b);
+  return of_a && of_b && same_value(*of_a, *of_b);
+}
+
 // x=3+4=7 says x=7, where what stands between is 7 as well, and 3+4=7 says 7.
 std::string without_steps(std::string_view core) {
   const std::size_t first = core.find('=');
   const std::size_t last = core.rfind('=');
-  if (first == std::string_view::npos || core.find_first_of("<>!") != std::string_view::npos) return std::string(core);
+  if (first == std::string_view::npos || core.find_first_of("<>") != std::string_view::npos ||
+      core.find("!=") != std::string_view::npos) {
+    return std::string(core);
+  }
   const std::string_view named = trim(core.substr(0, first));
   const std::string_view value = trim(core.substr(last + 1));
+  // x^2-1=(x-1)(x+1) holds for every x: it says how else the left side is written.
+  if (first == last && !is_named(named) && same_function(named, value)) return std::string(value);
   // Of one step both sides are numbers, else it is an equation: 4*3=12 says 12.
-  if (first == last && (!is_constant(named) || !is_constant(value))) return std::string(core);
-  if (named.find_first_of("([{,") != std::string_view::npos && !is_named(named) && !is_constant(named)) {
+  if (first == last && (!number_of(named) || !number_of(value))) return std::string(core);
+  if (named.find_first_of("([{,") != std::string_view::npos && !is_named(named) && !number_of(named)) {
     return std::string(core);
   }
   if (core.find(',') != std::string_view::npos) return std::string(core);
@@ -696,7 +797,8 @@ std::string without_steps(std::string_view core) {
   int steps = 0;
   for (std::size_t at = is_named(named) ? first + 1 : 0; at < last; ++steps) {
     const std::size_t end = core.find('=', at);
-    if (steps >= kMaxSteps || !same_function(trim(core.substr(at, end - at)), value)) return std::string(core);
+    const std::string_view step = trim(core.substr(at, end - at));
+    if (steps >= kMaxSteps || !(same_number(step, value) || same_function(step, value))) return std::string(core);
     at = end + 1;
   }
   return is_named(named) ? std::string(named) + "=" + std::string(value) : std::string(value);
@@ -785,6 +887,11 @@ std::string with_factor_inside(std::string core) {
 // ([[1, 2], [3, 4]]): brackets drawn around a table that has its own.
 std::string without_drawn_brackets(std::string core) {
   while (core.starts_with("([[") && core.ends_with("]])")) core = core.substr(1, core.size() - 2);
+  // A table of one number is the number.
+  if (core.size() > 4 && core.starts_with("[[") && core.ends_with("]]")) {
+    std::string entry = core.substr(2, core.size() - 4);
+    if (entry.find_first_of(",[]") == std::string::npos) return entry;
+  }
   return core;
 }
 
@@ -797,7 +904,7 @@ std::string_view value_in(std::string_view core) {
 Reading meaning_of(std::string_view answer) {
   Reading reading = read_answer(answer);
   if (reading.core.size() > kMaxBytes) return reading;
-  reading.core = plain_phrase(reading.core);
+  reading.core = with_usual_brackets(plain_phrase(reading.core));
   reading.core = without_drawn_brackets(without_domain(with_sets_joined(reading.core)));
   reading.core = with_factor_inside(without_transposing(reading.core));
   if (std::string last = without_steps(reading.core); last != reading.core) {

@@ -19,11 +19,11 @@ constexpr int kMaxLettersInARow = 2;           // more are a word, not a product
 constexpr std::size_t kMaxArguments = 16;
 
 // Names that begin with another come before it. asin is arcsin, and so on.
-constexpr std::array<std::string_view, 36> kFunctions = {
-    "arcsinh", "arccosh", "arctanh", "arcsin", "arccos", "arctan", "arccot", "arcsec", "arccsc",
-    "arsinh",  "arcosh",  "artanh",  "asinh",  "acosh",  "atanh",  "asin",   "acos",   "atan",
-    "sinh",    "cosh",    "tanh",    "coth",   "sech",   "csch",   "cosec",  "sin",    "cos",
-    "tan",     "cot",     "sec",     "csc",    "ln",     "log",    "lg",     "exp",    "tg"};
+constexpr std::array<std::string_view, 37> kFunctions = {
+    "arcsinh", "arccosh", "arctanh", "arcsin", "arccos", "arctan", "arccot", "arcsec", "arccsc", "arsinh",
+    "arcosh",  "artanh",  "asinh",   "acosh",  "atanh",  "asin",   "acos",   "atan",   "sinh",   "cosh",
+    "tanh",    "coth",    "sech",    "csch",   "cosec",  "sin",    "cos",    "tan",    "cot",    "sec",
+    "csc",     "ln",      "log",     "lg",     "exp",    "tg",     "cis"};
 
 constexpr std::array<std::string_view, 8> kListNames = {"gcd", "gcf", "lcm", "min", "max", "binom", "floor", "ceil"};
 
@@ -131,9 +131,16 @@ class Parser {
   }
 
   bool starts_factor() const {
-    const bool after_factorial = at_ > 0 && text_[at_ - 1] == '!';
+    const bool after_factorial = before_here() == '!';
+    const bool after_i = before_here() == 'i' && program_.back().op == Op::kImaginary;  // 3+i4
     return peek() == '(' || peek() == '\\' || is_letter(peek()) || (peek() == '|' && !in_bars_) ||
-           (is_digit(peek()) && after_factorial);
+           (is_digit(peek()) && (after_factorial || after_i));
+  }
+
+  // The last character that was read, but for spaces.
+  char before_here() const {
+    const std::string_view read = trim(text_.substr(0, at_));
+    return read.empty() ? '\0' : read.back();
   }
 
   int factor(int depth) {
@@ -221,7 +228,8 @@ class Parser {
     return number(value);
   }
 
-  // 0.1(6), with the digits in brackets repeated for ever; and 0.1666..., where a group is there three times.
+  // 0.1(6), with the digits in brackets repeated for ever; and 0.1666... and 0.3636..., where a digit is there three
+  // times, or several are there twice.
   Maybe repeating(std::string_view written) {
     const std::size_t point = written.find('.');
     std::string digits_before(written.substr(0, point));
@@ -239,10 +247,11 @@ class Parser {
       }
       ++at_;
     } else if (text_.substr(at_, 3) == "...") {
-      for (std::size_t size = 1; size * 3 <= fixed.size(); ++size) {
+      for (std::size_t size = 1; size * 2 <= fixed.size(); ++size) {
         const std::string_view last = fixed.substr(fixed.size() - size);
-        if (fixed.substr(fixed.size() - 2 * size, size) == last &&
-            fixed.substr(fixed.size() - 3 * size, size) == last) {
+        const bool twice = fixed.substr(fixed.size() - 2 * size, size) == last;
+        const bool thrice = twice && size * 3 <= fixed.size() && fixed.substr(fixed.size() - 3 * size, size) == last;
+        if (thrice || (twice && size > 1)) {
           group = last;
           break;
         }
@@ -339,6 +348,10 @@ class Parser {
     if (accept_word("infinity")) return emit({Op::kInfinity});
     if (accept_word("pi")) return emit({Op::kPi});
     if (accept_word("deg")) return emit({Op::kDegree});
+    if (text_.substr(at_).starts_with("abs(")) {
+      at_ += 3;
+      return unary(Op::kAbsolute, parentheses(depth + 1));
+    }
     if (const std::string_view list = name_at(text_.substr(at_), kListNames);
         !list.empty() && (text_.substr(at_ + list.size(), 1) == "(" || text_.substr(at_ + list.size(), 1) == "{")) {
       return list_function(list, depth);
@@ -484,6 +497,7 @@ class Parser {
     skip_spaces();
     const int argument = peek() == '(' ? parentheses(depth + 1) : bare_argument(depth + 1);
     if (argument < 0) return -1;
+    if (function == "cis") return exponent < 0 ? on_unit_circle(argument) : -1;
     std::string called = canonical_function(function);
     const bool inverse = inverted && called.find("arc") != 0 && is_function_name("arc" + called);
     Node node;
@@ -500,6 +514,19 @@ class Parser {
       value = binary(Op::kDivide, value, log);
     }
     return exponent >= 0 && !inverse ? binary(Op::kRaise, value, exponent) : value;
+  }
+
+  // cis x is cos x + i sin x.
+  int on_unit_circle(int angle) {
+    Node cosine;
+    cosine.op = Op::kFunction;
+    cosine.a = angle;
+    Node sine = cosine;
+    cosine.name = "cos";
+    sine.name = "sin";
+    const int real = emit(std::move(cosine));
+    const int height = emit(std::move(sine));
+    return binary(Op::kAdd, real, binary(Op::kMultiply, emit({Op::kImaginary}), height));
   }
 
   int bare_argument(int depth) {

@@ -20,33 +20,37 @@ constexpr int kMaxDepth = 32;            // nesting of arguments that is still r
 constexpr std::size_t kMaxNumber = 256;  // bytes of a number that may have a unit
 
 // Commands without a meaning for the answer.
-constexpr std::array<std::string_view, 37> kDropped = {
-    "left",      "right",       "big",       "Big",    "bigg",     "Bigg",         "bigl",       "bigr",
-    "Bigl",      "Bigr",        "mathstrut", "rm",     "bf",       "it",           "sf",         "displaystyle",
-    "textstyle", "scriptstyle", "limits",    "middle", "nonumber", "tiny",         "small",      "normalsize",
-    "large",     "Large",       "LARGE",     "huge",   "Huge",     "footnotesize", "scriptsize", "checkmark",
-    "hfill",     "blacksquare", "square",    "qed",    "hline"};
+constexpr std::array<std::string_view, 39> kDropped = {
+    "left",      "right",       "big",       "Big",    "bigg",      "Bigg",         "bigl",       "bigr",
+    "Bigl",      "Bigr",        "mathstrut", "rm",     "bf",        "it",           "sf",         "displaystyle",
+    "textstyle", "scriptstyle", "limits",    "middle", "nonumber",  "tiny",         "small",      "normalsize",
+    "large",     "Large",       "LARGE",     "huge",   "Huge",      "footnotesize", "scriptsize", "checkmark",
+    "hfill",     "blacksquare", "square",    "qed",    "therefore", "hline",        "strut"};
 // ... nor has their argument.
-constexpr std::array<std::string_view, 5> kSpaces = {"hspace", "vspace", "phantom", "hphantom", "vphantom"};
+constexpr std::array<std::string_view, 7> kSpaces = {"hspace",   "vspace", "phantom", "hphantom",
+                                                     "vphantom", "tag",    "label"};
 
 // Commands that only dress their argument: words, upright symbols, and others.
-constexpr std::array<std::string_view, 10> kWords = {"text",   "textbf",     "textit", "textrm", "textsf",
-                                                     "texttt", "textnormal", "mbox",   "hbox",   "emph"};
+constexpr std::array<std::string_view, 13> kWords = {"text",   "textbf", "textit",     "textrm", "textsf",
+                                                     "texttt", "textup", "textnormal", "textsl", "textsc",
+                                                     "mbox",   "hbox",   "emph"};
 constexpr std::array<std::string_view, 3> kUpright = {"mathrm", "operatorname", "mathsf"};
-constexpr std::array<std::string_view, 17> kDressing = {
-    "mathbf", "mathit", "mathtt", "mathcal", "boxed",   "fbox",       "ensuremath",     "underline", "bm",
-    "vec",    "hat",    "bar",    "tilde",   "widehat", "boldsymbol", "overrightarrow", "mathfrak"};
+constexpr std::array<std::string_view, 25> kDressing = {
+    "num", "mathbf", "mathit", "mathtt", "mathcal", "boxed",   "fbox",       "ensuremath",     "underline",
+    "bm",  "vec",    "hat",    "bar",    "tilde",   "widehat", "boldsymbol", "overrightarrow", "mathfrak",
+    "pmb", "bold",   "red",    "blue",   "green",   "orange",  "purple"};
 constexpr std::array<std::string_view, 3> kRepeated = {"overline", "dot", "bar"};  // of decimals: again and again
 constexpr std::array<std::string_view, 3> kBinomials = {"binom", "dbinom", "tbinom"};
+constexpr std::array<std::string_view, 2> kFrames = {"framebox", "bbox"};  // with options first
 constexpr std::array<std::string_view, 2> kColours = {"color", "textcolor"};
 constexpr std::array<std::string_view, 3> kModulo = {"pmod", "bmod", "mod"};
 constexpr std::array<std::string_view, 3> kApproximately = {"approx", "thickapprox", "approxeq"};
 
-constexpr std::array<std::string_view, 20> kFunctions = {"sin",  "cos",  "tan",  "cot",    "sec",    "csc",    "sinh",
-                                                         "cosh", "tanh", "coth", "arcsin", "arccos", "arctan", "ln",
-                                                         "log",  "lg",   "exp",  "gcd",    "min",    "max"};
+constexpr std::array<std::string_view, 21> kFunctions = {"cis",  "sin",  "cos",  "tan",  "cot",    "sec",    "csc",
+                                                         "sinh", "cosh", "tanh", "coth", "arcsin", "arccos", "arctan",
+                                                         "ln",   "log",  "lg",   "exp",  "gcd",    "min",    "max"};
 // Of an angle: within an answer that has one, a degree sign says something.
-constexpr std::array<std::string_view, 6> kTrigonometric = {"sin", "cos", "tan", "cot", "sec", "csc"};
+constexpr std::array<std::string_view, 7> kTrigonometric = {"sin", "cos", "tan", "cot", "sec", "csc", "cis"};
 
 constexpr std::array<std::string_view, 6> kFractions = {"frac", "dfrac", "tfrac", "cfrac", "sfrac", "nicefrac"};
 
@@ -55,7 +59,7 @@ constexpr std::array<std::string_view, 2> kStatements = {"cases", "dcases"};
 // Environments that are a table of numbers; which brackets they draw around it is taste.
 constexpr std::array<std::string_view, 5> kMatrices = {"matrix", "pmatrix", "bmatrix", "smallmatrix", "array"};
 
-constexpr std::array<std::pair<std::string_view, std::string_view>, 51> kSymbols = {{
+constexpr std::array<std::pair<std::string_view, std::string_view>, 57> kSymbols = {{
     {"lfloor", "floor("},
     {"rfloor", ")"},
     {"lceil", "ceil("},
@@ -98,6 +102,12 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 51> kSymbols
     {"cdots", "..."},
     {"quad", " "},
     {"qquad", " "},
+    {"thinspace", " "},
+    {"medspace", " "},
+    {"thickspace", " "},
+    {"enspace", " "},
+    {"space", " "},
+    {"nobreakspace", " "},
     {"colon", ":"},
     {"lbrace", "{"},
     {"rbrace", "}"},
@@ -114,23 +124,80 @@ constexpr char kDegreeMark = '\x01';  // until it is known whether it counts
 constexpr std::array<std::string_view, 4> kDegrees = {"degree", "degrees", "textdegree", "deg"};
 
 // The same symbols, written in Unicode.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 63> kUnicode = {{
-    {"\u2212", "-"},         {"\u2013", "-"},        {"\u2044", "/"},           {"\u222a", "\\cup "},
-    {"\u2229", "\\cap "},    {"\u2208", "\\in "},    {"\u2213", "-+"},          {"\u00d7", "*"},
-    {"\u00b7", "*"},         {"\u22c5", "*"},        {"\u2219", "*"},           {"\u2022", "*"},
-    {"\u00f7", "/"},         {"\u2264", "<="},       {"\u2265", ">="},          {"\u2a7d", "<="},
-    {"\u2a7e", ">="},        {"\u2260", "!="},       {"\u03c0", "pi"},          {"\u00b1", "+-"},
-    {"\u221e", "infinity"},  {"\u00a0", " "},        {"\u2009", " "},           {"\u202f", " "},
-    {"\u200a", " "},         {"\u2003", " "},        {"\u2019", "'"},           {"\u2032", "'"},
-    {"\u200b", ""},          {"\u2026", "..."},      {"\u2205", "\\emptyset "}, {"\u2216", "\\setminus "},
-    {"\u211d", "\\R "},      {"\u2124", "\\Z "},     {"\u2115", "\\N "},        {"\u211a", "\\Q "},
-    {"\u2102", "\\C "},      {"\u230a", "floor("},   {"\u230b", ")"},           {"\u2308", "ceil("},
-    {"\u2309", ")"},         {"\u27e8", "("},        {"\u27e9", ")"},           {"\u2261", "="},
-    {"\u2228", " or "},      {"\u2227", " and "},    {"\u03b1", "\\alpha "},    {"\u03b2", "\\beta "},
-    {"\u03b3", "\\gamma "},  {"\u03b4", "\\delta "}, {"\u03b5", "\\epsilon "},  {"\u03b8", "\\theta "},
-    {"\u03bb", "\\lambda "}, {"\u03bc", "\\mu "},    {"\u03c1", "\\rho "},      {"\u03c3", "\\sigma "},
-    {"\u03c4", "\\tau "},    {"\u03c6", "\\phi "},   {"\u03c9", "\\omega "},    {"\u0394", "\\Delta "},
-    {"\u03a9", "\\Omega "},  {"\u03bd", "\\nu "},    {"\u2113", "\\ell "},
+constexpr std::array<std::pair<std::string_view, std::string_view>, 73> kUnicode = {{
+    {"\u2212", "-"},
+    {"\u2013", "-"},
+    {"\u2044", "/"},
+    {"\u222a", "\\cup "},
+    {"\u2229", "\\cap "},
+    {"\u2208", "\\in "},
+    {"\u2213", "-+"},
+    {"\u00d7", "*"},
+    {"\u00b7", "*"},
+    {"\u22c5", "*"},
+    {"\u2219", "*"},
+    {"\u2022", "*"},
+    {"\u00f7", "/"},
+    {"\u2264", "<="},
+    {"\u2265", ">="},
+    {"\u2a7d", "<="},
+    {"\u2a7e", ">="},
+    {"\u2260", "!="},
+    {"\u03c0", "pi"},
+    {"\u00b1", "+-"},
+    {"\u221e", "infinity"},
+    {"\u00a0", " "},
+    {"\u2009", " "},
+    {"\u202f", " "},
+    {"\u200a", " "},
+    {"\u2003", " "},
+    {"\u2019", "'"},
+    {"\u2032", "'"},
+    {"\u200b", ""},
+    {"\u2026", "..."},
+    {"\u2205", "\\emptyset "},
+    {"\u2216", "\\setminus "},
+    {"\u211d", "\\R "},
+    {"\u2124", "\\Z "},
+    {"\u2115", "\\N "},
+    {"\u211a", "\\Q "},
+    {"\u2102", "\\C "},
+    {"\u230a", "floor("},
+    {"\u230b", ")"},
+    {"\u2308", "ceil("},
+    {"\u2309", ")"},
+    {"\u27e8", "("},
+    {"\u27e9", ")"},
+    {"\u2261", "="},
+    {"\u2228", " or "},
+    {"\u2227", " and "},
+    {"\u03b1", "\\alpha "},
+    {"\u03b2", "\\beta "},
+    {"\u03b3", "\\gamma "},
+    {"\u03b4", "\\delta "},
+    {"\u03b5", "\\epsilon "},
+    {"\u03b8", "\\theta "},
+    {"\u03bb", "\\lambda "},
+    {"\u03bc", "\\mu "},
+    {"\u03c1", "\\rho "},
+    {"\u03c3", "\\sigma "},
+    {"\u03c4", "\\tau "},
+    {"\u03c6", "\\phi "},
+    {"\u03c9", "\\omega "},
+    {"\u0394", "\\Delta "},
+    {"\u03a9", "\\Omega "},
+    {"\u03bd", "\\nu "},
+    {"\u2113", "\\ell "},
+    {"\u2192", "\\to "},
+    {"\u21d2", "\\to "},
+    {"\u27f9", "\\to "},
+    {"\u2705", ""},
+    {"\u2713", ""},
+    {"\u2714", ""},
+    {"\ufe0f", ""},
+    {"\u220e", ""},
+    {"\u25a0", ""},
+    {"\u25a1", ""},  // marks of what is done
 }};
 
 // Fractions of one character: a number before them makes them mixed.
@@ -231,7 +298,7 @@ class LatexReader {
     if (c == '\\') {
       read_command(depth);
     } else if (c == '^' || c == '_') {
-      read_script(depth);
+      if (!read_combination(depth)) read_script(depth);
     } else if (c == '$') {
       ++at_;
     } else if (c == '&' && environments_ > 0) {
@@ -245,10 +312,16 @@ class LatexReader {
       ++at_;
     } else if (c == '{' && (read_infix("\\choose", depth) || read_infix("\\over", depth))) {
       return;
-    } else if (starts("{,}") || starts("{:}")) {  // a thousands separator or a clock's colon, without their spaces
-      out_ += text_[at_ + 1];
-      at_ += 3;
-    } else if (starts("{}^")) {  // hung on nothing, so that it stands clear of what is before
+    } else if (c == '{' && read_mark_in_braces()) {
+      return;
+    } else if (starts("{}") && after_value()) {
+      at_ += 2;
+    } else if (c == '{' && begins_mixed_fraction()) {
+      read_argument(depth);
+    } else if (c == '!' && is_factorial_of_equation()) {
+      out_ += "! ";  // "!=" is another sign
+      ++at_;
+    } else if (starts("{}^") || starts("{}_")) {  // hung on nothing, so that it stands clear of what is before
       at_ += 2;
     } else if (static_cast<unsigned char>(c) >= 0x80U) {
       read_unicode(depth);
@@ -256,6 +329,76 @@ class LatexReader {
       out_ += c;
       ++at_;
     }
+  }
+
+  // {,} {:} {-} {\,}: one mark or space, in braces so that it is set without the room it would take.
+  bool read_mark_in_braces() {
+    constexpr std::size_t kLongest = 16;  // bytes
+    const std::size_t end = text_.substr(at_, kLongest).find('}');
+    if (end == std::string_view::npos) return false;
+    std::string_view inside = trim(text_.substr(at_ + 1, end - 1));
+    if (inside.starts_with('\\')) {  // {\small,}
+      std::size_t name = 1;
+      while (name < inside.size() && is_letter(inside[name])) ++name;
+      if (contains(kDropped, inside.substr(1, name - 1))) inside = trim(inside.substr(name));
+    }
+    const bool mark = inside.size() == 1 && std::string_view(",:.-+=<>").find(inside.front()) != std::string_view::npos;
+    const bool space = inside == "\\," || inside == "\\;" || inside == "\\:" || inside == "\\!" || inside == "~";
+    if (!mark && !space) return false;
+    at_ += end + 1;
+    const bool in_number = !out_.empty() && is_digit(out_.back()) && at_ < text_.size() && is_digit(text_[at_]);
+    if (mark) {
+      out_ += inside;
+    } else if (!in_number) {
+      out_ += ' ';
+    }
+    return true;
+  }
+
+  bool after_value() const {
+    return !out_.empty() && (is_digit(out_.back()) || is_letter(out_.back()) || out_.back() == ')');
+  }
+
+  // The braces of 1{\frac{1}{2}}
+  bool begins_mixed_fraction() const {
+    const std::string_view rest = text_.substr(at_ + 1);
+    return !out_.empty() && is_digit(out_.back()) &&
+           (rest.starts_with("\\frac") || rest.starts_with("\\dfrac") || rest.starts_with("\\tfrac"));
+  }
+
+  // The ! of 5!=120 and n! = 6, not that of x!=6.
+  bool is_factorial_of_equation() const {
+    if (!after_value()) return false;
+    std::size_t next = at_ + 1;
+    while (next < text_.size() && is_space(text_[next])) ++next;
+    return next < text_.size() && text_[next] == '=' && (next > at_ + 1 || is_digit(out_.back()));
+  }
+
+  // _{10}C_3, {}^{10}C_3: scripts hung on nothing before the C.
+  bool read_combination(int depth) {
+    constexpr std::size_t kLongest = 12;  // bytes
+    if (!out_.empty() && (is_letter(out_.back()) || is_digit(out_.back()) ||
+                          std::string_view(")]}|!\x01").find(out_.back()) != std::string_view::npos)) {
+      return false;
+    }
+    std::size_t end = at_ + 2;  // past the script
+    if (text_.substr(at_ + 1, 1) == "{") {
+      const std::size_t close = text_.substr(at_, kLongest).find('}');
+      if (close == std::string_view::npos || text_.substr(at_ + 2, close - 2).find('{') != std::string_view::npos) {
+        return false;
+      }
+      end = at_ + close + 1;
+    }
+    const std::string_view rest = text_.substr(std::min(end, text_.size()));
+    if (!rest.starts_with("c_") && !rest.starts_with("C_")) return false;
+    ++at_;
+    out_ += "binom(";
+    read_argument(depth);
+    out_ += ',';
+    at_ = end + 2;
+    read_argument(depth);
+    out_ += ')';
+    return true;
   }
 
   // x**2, as programs have it; not the marks of bold text.
@@ -296,9 +439,13 @@ class LatexReader {
       const std::string_view root = starts("\u221b") ? "sqrt[3]" : "sqrt[4]";
       at_ += 3;
       read_radical(root, depth);
-    } else if (starts("\u20ac") || starts("\u00a3") || starts("\u00a5") || starts("\u20b9")) {
+    } else if (starts("\u20ac") || starts("\u00a3") || starts("\u00a5") || starts("\u20b9") || starts("\u00a2")) {
       if (unit_.empty()) {
-        unit_ = starts("\u20ac") ? "euro" : starts("\u00a3") ? "pound sterling" : starts("\u00a5") ? "yen" : "rupee";
+        unit_ = starts("\u00a2")   ? "cent"
+                : starts("\u20ac") ? "euro"
+                : starts("\u00a3") ? "pound sterling"
+                : starts("\u00a5") ? "yen"
+                                   : "rupee";
       }
       at_ += text_[at_] == '\xc2' ? 2 : 3;
     } else {
@@ -352,9 +499,18 @@ class LatexReader {
     const std::string_view name = text_.substr(at_, end - at_);
     at_ = end;
     if (contains(kDropped, name)) {
+      if ((name == "left" || name == "right") && starts(".")) ++at_;  // no bracket on that side
       return;
+    } else if (name == "rule") {
+      const std::size_t begin = out_.size();
+      read_argument(depth);
+      read_argument(depth);
+      out_.resize(begin);
     } else if (contains(kDegrees, name)) {
       out_ += kDegreeMark;
+    } else if (const std::string_view function = function_in_braces(name); !function.empty()) {
+      at_ = text_.find('}', at_) + 1;
+      read_function(function, depth);
     } else if (contains(kWords, name) || contains(kUpright, name)) {
       // Words before an equals sign name what is stated: \text{Area} = 5\text{ cm}.
       if (depth == 0 && (unit_begin_ >= out_.size() || out_.find('=', unit_begin_) != std::string::npos)) {
@@ -365,7 +521,18 @@ class LatexReader {
     } else if (contains(kRepeated, name) && after_point()) {
       out_ += '(';
       read_argument(depth);
+      if (name == "dot") read_to_last_dot(depth);
       out_ += ')';
+    } else if (contains(kMatrices, name)) {
+      read_matrix(depth);
+    } else if (name == "cr" && (in_matrix_ || in_statements_)) {
+      end_row();
+    } else if (name == "root") {
+      read_root_of(depth);
+    } else if (contains(kFrames, name)) {
+      skip_spaces();
+      if (starts("[")) at_ = std::min(text_.find(']', at_), text_.size() - 1) + 1;
+      read_argument(depth);
     } else if (name == "mathbb") {
       read_number_set(depth);
     } else if (contains(kBinomials, name)) {
@@ -407,12 +574,8 @@ class LatexReader {
     if (at_ == text_.size()) return;
     const char c = text_[at_];
     if (c == '\\' && (in_matrix_ || in_statements_)) {
-      if (in_matrix_) {
-        out_ += "],[";
-      } else if (!trim(out_).ends_with(',')) {
-        out_ += ", ";
-      }
       ++at_;
+      end_row();
       skip_row_space();
     } else if (c == '\\') {
       // A line break, or one backslash too many before a command.
@@ -433,9 +596,30 @@ class LatexReader {
     } else if (c == '$') {
       if (unit_.empty()) unit_ = "dollar";
       ++at_;
+    } else if (c == '&') {
+      out_ += " and ";
+      ++at_;
     } else {
       out_ += c;
       ++at_;
+    }
+  }
+
+  // The arctan of \operatorname{arctan}, which is the command \arctan.
+  std::string_view function_in_braces(std::string_view command) const {
+    constexpr std::size_t kLongest = 12;  // bytes
+    if (!contains(kUpright, command) || !starts("{")) return {};
+    const std::size_t end = text_.substr(at_, kLongest).find('}');
+    if (end == std::string_view::npos) return {};
+    const std::string_view name = trim(text_.substr(at_ + 1, end - 1));
+    return contains(kFunctions, name) ? name : std::string_view{};
+  }
+
+  void end_row() {
+    if (in_matrix_) {
+      out_ += "],[";
+    } else if (!trim(out_).ends_with(',')) {
+      out_ += ", ";
     }
   }
 
@@ -456,6 +640,17 @@ class LatexReader {
     std::size_t begin = out_.size();
     while (begin > 0 && is_digit(out_[begin - 1])) --begin;
     return begin > 0 && out_[begin - 1] == '.';
+  }
+
+  // The 45\dot{6} of 0.\dot{4}5\dot{6}: what repeats goes from the first dot to the last.
+  void read_to_last_dot(int depth) {
+    constexpr std::string_view kDot = "\\dot";
+    std::size_t end = at_;
+    while (end < text_.size() && is_digit(text_[end])) ++end;
+    if (!text_.substr(end).starts_with(kDot)) return;
+    out_ += text_.substr(at_, end - at_);
+    at_ = end + kDot.size();
+    read_argument(depth);
   }
 
   // \mathbb{R} -> \R, which no variable is.
@@ -569,9 +764,11 @@ class LatexReader {
         ++at_;
         return;
       }
-      if (text_[at_] == '{' && !starts("{,}")) ++open;
+      const bool opens = text_[at_] == '{';
       if (text_[at_] == '}') --open;
+      const std::size_t begin = at_;
       read_item(depth + 1);
+      if (opens && at_ == begin + 1) ++open;  // else it was read with all that it holds
     }
   }
 
@@ -594,17 +791,31 @@ class LatexReader {
       return;
     }
     if (!contains(kMatrices, environment)) return;
-    if (command == "end" && in_matrix_) {
-      while (!out_.empty() && is_space(out_.back())) out_.pop_back();
-      if (out_.ends_with("],[")) out_.resize(out_.size() - 3);  // the last row ended like the others
-      out_ += "]]";
-    }
+    if (command == "end" && in_matrix_) close_matrix();
     if (command == "begin" && !in_matrix_) {
       out_ += "[[";
       skip_spaces();
       if (environment == "array") skip_alignment();
     }
     in_matrix_ = command == "begin";
+  }
+
+  void close_matrix() {
+    while (!out_.empty() && is_space(out_.back())) out_.pop_back();
+    if (out_.ends_with("],[")) out_.resize(out_.size() - 3);  // the last row ended like the others
+    out_ += "]]";
+  }
+
+  // \pmatrix{1 & 2 \cr 3 & 4}, as plain TeX has it.
+  void read_matrix(int depth) {
+    if (in_matrix_) return;
+    in_matrix_ = true;
+    ++environments_;
+    out_ += "[[";
+    read_argument(depth);
+    close_matrix();
+    --environments_;
+    in_matrix_ = false;
   }
 
   // The {ll} of an array: which way its columns are aligned.
@@ -672,6 +883,18 @@ class LatexReader {
     out_ += ')';
   }
 
+  // \root 3 \of {54}
+  void read_root_of(int depth) {
+    constexpr std::size_t kLongest = 16;  // bytes
+    const std::size_t of = text_.substr(at_, kLongest).find("\\of");
+    const std::string_view degree = of == std::string_view::npos ? "" : trim(text_.substr(at_, of));
+    if (degree.empty() || !std::all_of(degree.begin(), degree.end(), is_digit)) return;
+    at_ += of + 3;
+    out_ += "sqrt[" + std::string(degree) + "](";
+    read_argument(depth);
+    out_ += ')';
+  }
+
   void read_script(int depth) {
     const char script = text_[at_++];
     const std::size_t begin = out_.size();
@@ -681,10 +904,11 @@ class LatexReader {
     read_operand(depth);
     // An exponent that only said "degrees" goes with its ^.
     const std::string argument(trim(std::string_view(out_).substr(begin + 1)));
-    const bool degrees = argument == std::string{'(', kDegreeMark, ')'} || argument == "(\\circ )";
+    const bool after_digit = begin > 0 && (is_digit(out_[begin - 1]) || out_[begin - 1] == ')');
+    const bool raised_o = argument == "o" && after_digit && script == '^';  // 60^{\text{o}}
+    const bool degrees = argument == std::string{'(', kDegreeMark, ')'} || argument == "(\\circ )" || raised_o;
     if (argument == "()" || degrees) out_.resize(begin);
     if (degrees) out_ += kDegreeMark;
-    const bool after_digit = begin > 0 && (is_digit(out_[begin - 1]) || out_[begin - 1] == ')');
     // 5^{th} is the number five.
     if (script == '^' && after_digit &&
         (argument == "(th)" || argument == "(st)" || argument == "(nd)" || argument == "(rd)")) {

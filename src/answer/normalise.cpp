@@ -93,6 +93,11 @@ bool begins_with_joining_word(std::string_view text) {
   return false;
 }
 
+// The ! of 5! =120 stays apart: != is another sign.
+bool is_factorial_before(std::string_view out, char after) {
+  return after == '=' && out.size() > 1 && out.back() == '!' && out[out.size() - 2] != ' ';
+}
+
 // No space beside operators and brackets, nor before a comma.
 std::string tighten(std::string_view text) {
   std::string out;
@@ -102,7 +107,7 @@ std::string tighten(std::string_view text) {
       const char after = i + 1 < text.size() ? text[i + 1] : ' ';
       if (out.empty() || after == ',' || is_space(after)) continue;
       if (is_tight(out.back()) && !begins_with_joining_word(text.substr(i + 1))) continue;
-      if (is_tight(after) && !ends_in_joining_word(out)) continue;
+      if (is_tight(after) && !ends_in_joining_word(out) && !is_factorial_before(out, after)) continue;
       out += ' ';
     } else {
       out += text[i];
@@ -123,14 +128,45 @@ bool drop_suffix(std::string_view& text, std::string_view suffix) {
   return true;
 }
 
-bool drop_currency(std::string_view& text) { return drop_prefix(text, "$") || drop_suffix(text, "$"); }
+// "$5", "usd 5", "rs. 5"
+bool drop_currency(std::string_view& text, Reading& reading) {
+  struct Currency {
+    std::string_view code, unit;
+  };
+  static constexpr std::array<Currency, 9> kCodes = {{{"us$", "dollar"},
+                                                      {"us", "dollar"},
+                                                      {"usd", "dollar"},
+                                                      {"eur", "euro"},
+                                                      {"gbp", "pound sterling"},
+                                                      {"inr", "rupee"},
+                                                      {"rs.", "rupee"},
+                                                      {"rs", "rupee"},
+                                                      {"rupees", "rupee"}}};
+  if (drop_prefix(text, "$") || drop_suffix(text, "$")) return true;
+  for (const Currency& currency : kCodes) {
+    std::string_view amount = text;
+    if (!drop_prefix(amount, currency.code) || !is_number(trim(amount))) continue;
+    if (reading.unit.empty()) reading.unit = currency.unit;
+    text = trim(amount);
+    return true;
+  }
+  return false;
+}
+
+bool is_percent(std::string_view unit) { return unit == "percent" || unit == "per cent"; }
 
 bool drop_quotes(std::string_view& text) {
   struct Pair {
     std::string_view open, close;
   };
-  static constexpr std::array<Pair, 6> kPairs = {
-      {{"**", "**"}, {"*", "*"}, {"`", "`"}, {"\"", "\""}, {"'", "'"}, {"\u201c", "\u201d"}}};
+  static constexpr std::array<Pair, 8> kPairs = {{{"**", "**"},
+                                                  {"__", "__"},
+                                                  {"<b>", "</b>"},
+                                                  {"*", "*"},
+                                                  {"`", "`"},
+                                                  {"\"", "\""},
+                                                  {"'", "'"},
+                                                  {"\u201c", "\u201d"}}};
   for (const Pair& pair : kPairs) {
     if (text.size() < pair.open.size() + pair.close.size()) continue;
     std::string_view inner = text;
@@ -204,9 +240,15 @@ bool drop_sentence(std::string_view& text) {
   return true;
 }
 
-// "final answer: 5", as some write it inside the box.
+// "final answer: 5", as some write it inside the box; "=> 5" and "only 5".
 bool drop_lead_in(std::string_view& text) {
   std::string_view rest = text;
+  for (const std::string_view arrow :
+       {"=>", "->", "\\to ", "\\implies", "\\Rightarrow", "\\rightarrow", "only ", "it's ", "that's "}) {
+    if (!drop_prefix(rest, arrow) || trim(rest).empty()) continue;
+    text = trim(rest);
+    return true;
+  }
   if (!drop_prefix(rest, "the final answer") && !drop_prefix(rest, "final answer") &&
       !drop_prefix(rest, "the answer") && !drop_prefix(rest, "answer")) {
     return false;
@@ -238,7 +280,7 @@ bool drop_units_after(std::string_view& text, Reading& reading) {
   const std::string_view number = drop_units(text);
   if (number.size() == text.size()) return false;
   const std::string_view unit = trim(text.substr(number.size()));
-  if (unit == "percent") {
+  if (is_percent(unit)) {
     reading.percent = true;
   } else if (reading.unit.empty()) {
     reading.unit = unit;
@@ -256,22 +298,25 @@ std::string plain_modulus(std::string text) {
   return text.replace(open, kOpen.size(), " mod ");
 }
 
-// "1 000 000": thousands set apart by spaces, where nothing else is there.
+// "1 000 000", "1'000'000": thousands set apart by spaces or as in Switzerland, where nothing else is there.
 std::string join_thousands(std::string text) {
   std::size_t digits = 0;  // of the group
   bool first = true;
+  char separator = ' ';
   for (const char c : text) {
     if (is_digit(c)) {
       ++digits;
-    } else if (c == ' ' && digits > 0 && (first ? digits <= 3 : digits == 3)) {
+    } else if ((c == ' ' || c == '\'') && (first || c == separator) && digits > 0 &&
+               (first ? digits <= 3 : digits == 3)) {
       digits = 0;
       first = false;
+      separator = c;
     } else {
       return text;
     }
   }
   if (first || digits != 3 || text.front() == '0') return text;
-  std::erase(text, ' ');
+  std::erase(text, separator);
   return text;
 }
 
@@ -279,9 +324,9 @@ std::string join_thousands(std::string text) {
 std::string_view peel(std::string_view text, Reading& reading) {
   for (;;) {
     text = trim(text);
-    if (drop_end_mark(text, reading) || drop_currency(text) || drop_quotes(text) || drop_choice_brackets(text) ||
-        drop_lead_in(text) || drop_sentence(text) || drop_variable(text, reading) || drop_sign(text) ||
-        drop_units_after(text, reading)) {
+    if (drop_end_mark(text, reading) || drop_currency(text, reading) || drop_quotes(text) ||
+        drop_choice_brackets(text) || drop_lead_in(text) || drop_sentence(text) || drop_variable(text, reading) ||
+        drop_sign(text) || drop_units_after(text, reading)) {
       continue;
     }
     return text == "-0" ? text.substr(1) : text;
@@ -293,7 +338,7 @@ Reading read_with_cases(std::string_view answer, std::uint32_t both_cases) {
   std::string text = fold(answer, both_cases);
   for (int pass = 0; pass < kMaxPasses && text.size() <= kMaxAnswer; ++pass) {
     PlainAnswer plain = latex_to_plain(text);
-    if (std::string unit = fold(plain.unit); unit == "percent") {
+    if (std::string unit = fold(plain.unit); is_percent(unit)) {
       reading.percent = true;
     } else if (reading.unit.empty()) {
       reading.unit = std::move(unit);

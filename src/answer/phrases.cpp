@@ -32,6 +32,19 @@ constexpr std::array kPhrases = {
     Phrase{"the set of all real numbers", "\\R"},
     Phrase{"(-infinity, infinity)", "\\R"},
     Phrase{"x\\in\\R", "\\R"},
+    Phrase{"\\R^+", "(0, infinity)"},
+    Phrase{"\\R^(+)", "(0, infinity)"},
+    Phrase{"\\R_+", "(0, infinity)"},
+    Phrase{"\\R_(>0)", "(0, infinity)"},
+    Phrase{"positive real numbers", "(0, infinity)"},
+    Phrase{"all positive real numbers", "(0, infinity)"},
+    Phrase{"all positive reals", "(0, infinity)"},
+    Phrase{"\\R_(>=0)", "[0, infinity)"},
+    Phrase{"all nonnegative real numbers", "[0, infinity)"},
+    Phrase{"all non-negative real numbers", "[0, infinity)"},
+    Phrase{"\\R^-", "(-infinity, 0)"},
+    Phrase{"\\R^(-)", "(-infinity, 0)"},
+    Phrase{"all negative real numbers", "(-infinity, 0)"},
     Phrase{"all integers", "\\Z"},
     Phrase{"integers", "\\Z"},
     Phrase{"the integers", "\\Z"},
@@ -51,6 +64,8 @@ constexpr std::array kPhrases = {
     Phrase{"not defined", "undefined"},
     Phrase{"infinitely many", "infinitely many"},
     Phrase{"infinitely many solutions", "infinitely many"},
+    Phrase{"there are infinitely many solutions", "infinitely many"},
+    Phrase{"infinitely many real solutions", "infinitely many"},
     Phrase{"infinite", "infinitely many"},
     Phrase{"infinite solutions", "infinitely many"},
 };
@@ -99,6 +114,37 @@ std::optional<std::string> number_in_words(std::string_view text) {
   if (!tens || !ones || tens->size() != 2 || tens->back() != '0' || ones->size() != 1 || *ones == "0")
     return std::nullopt;
   return std::string{tens->front(), ones->front()};
+}
+
+// "75" of "seventy-five percent"
+std::optional<std::string> percentage_in_words(std::string_view text) {
+  constexpr std::string_view kPercent = " percent";
+  if (!text.ends_with(kPercent)) return std::nullopt;
+  return number_in_words(trim(text.substr(0, text.size() - kPercent.size())));
+}
+
+// "b" of "option b" and "choice (b)"
+std::optional<std::string> option_by_name(std::string_view text) {
+  for (const std::string_view name : {"option ", "choice ", "option(", "choice("}) {
+    if (!text.starts_with(name)) continue;
+    const std::string_view letter = text.substr(name.size(), 1);
+    const std::string_view rest = text.substr(name.size() + letter.size());
+    if (!letter.empty() && is_letter(letter.front()) && (rest.empty() || rest == ")")) return std::string(letter);
+  }
+  return std::nullopt;
+}
+
+// "5" of "total: 5": a name before a number.
+std::optional<std::string> named_number(std::string_view text) {
+  const std::size_t colon = text.find(": ");
+  if (colon == std::string_view::npos || colon < 3) return std::nullopt;
+  const std::string_view name = text.substr(0, colon);
+  const std::string_view number = trim(text.substr(colon + 2));
+  if (!std::all_of(name.begin(), name.end(), [](char c) { return is_letter(c) || c == ' '; })) return std::nullopt;
+  for (const std::string_view against : {"not", "least", "most", "than", "wrong", "except"}) {
+    if (name.find(against) != std::string_view::npos) return std::nullopt;
+  }
+  return is_number(number) ? std::optional<std::string>(number) : std::nullopt;
 }
 
 // "3:30 pm" of "3:30 p.m." and "3:30pm"; "5:00 pm" of "5 pm".
@@ -181,7 +227,29 @@ std::optional<std::string> set_condition(std::string_view text) {
   return std::string(trim(inner.substr(bar + 1)));
 }
 
-// "101 base 2", "(101)_2" -> "101_2".
+// "3rd" -> "3".
+std::optional<std::string> ordinal(std::string_view text) {
+  if (text.size() < 3) return std::nullopt;
+  const std::string_view digits = text.substr(0, text.size() - 2);
+  if (!std::all_of(digits.begin(), digits.end(), is_digit)) return std::nullopt;
+  for (const std::string_view ending : {"st", "nd", "rd", "th"}) {
+    if (text.ends_with(ending)) return std::string(digits);
+  }
+  return std::nullopt;
+}
+
+// "3 to 4" -> "3:4".
+std::optional<std::string> ratio_in_words(std::string_view text) {
+  constexpr std::string_view kTo = " to ";
+  const std::size_t at = text.find(kTo);
+  if (at == std::string_view::npos) return std::nullopt;
+  const std::string_view left = text.substr(0, at);
+  const std::string_view right = text.substr(at + kTo.size());
+  if (!is_number(left) || !is_number(right)) return std::nullopt;
+  return std::string(left) + ":" + std::string(right);
+}
+
+// "101 base 2", "101(base 2)", "(101)_2" -> "101_2".
 std::optional<std::string> number_in_base(std::string_view text) {
   constexpr std::string_view kBase = " base ";
   if (const std::size_t at = text.find(kBase); at != std::string_view::npos) {
@@ -190,6 +258,11 @@ std::optional<std::string> number_in_base(std::string_view text) {
     if (digits.ends_with(" in")) digits.remove_suffix(3);
     if (!is_word(digits) || !is_word(base)) return std::nullopt;
     return std::string(digits) + "_" + std::string(looked_up(kWordsOfNumbers, base).value_or(base));
+  }
+  constexpr std::string_view kRemark = "(base ";
+  if (const std::size_t at = text.find(kRemark); at != std::string_view::npos && text.ends_with(')')) {
+    const std::string_view base = text.substr(at + kRemark.size(), text.size() - at - kRemark.size() - 1);
+    return number_in_base(std::string(trim(text.substr(0, at))) + " base " + std::string(base));
   }
   const std::size_t close = text.find(")_");
   if (!text.starts_with('(') || close == std::string_view::npos) return std::nullopt;
@@ -209,7 +282,8 @@ std::string plain_phrase(std::string_view normal) {
     return "(" + std::string(text.substr(1, text.size() - 2)) + ")";
   }
   for (const auto& reading : {time_of_day(text), date_of(text), number_in_words(text), scaled_number(text),
-                              set_condition(text), number_in_base(text)}) {
+                              set_condition(text), number_in_base(text), ordinal(text), ratio_in_words(text),
+                              percentage_in_words(text), option_by_name(text), named_number(text)}) {
     if (reading) return *reading;
   }
   for (const std::string_view about : {"approximately ", "about ", "roughly "}) {

@@ -1,5 +1,6 @@
 #include "answer/structure.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 
@@ -115,6 +116,32 @@ std::optional<Parts> split_parts(std::string_view text) {
   if (!items || items->size() < 2) return std::nullopt;
   parts.items = *std::move(items);
   return parts;
+}
+
+std::string with_usual_brackets(std::string text) {
+  constexpr std::string_view kSquare = "[]";
+  constexpr std::string_view kJoint = "\\cup";
+  if (text.find_first_of(kSquare) == std::string::npos || text.ends_with(kJoint)) return text;
+  std::string out = text;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t joint = std::min(text.find(kJoint, begin), text.size());
+    std::size_t first = begin;
+    while (first < joint && is_space(text[first])) ++first;
+    std::size_t last = joint;
+    while (last > first && is_space(text[last - 1])) --last;
+    if (last - first < 5) return text;
+    const char open = text[first];
+    const char close = text[--last];
+    const std::string_view inside = std::string_view(text).substr(first + 1, last - first - 1);
+    const bool interval = (opens(open) || open == ']') && (closes(close) || close == '[') &&
+                          inside.find_first_of(kSquare) == std::string_view::npos &&
+                          inside.find_first_of(",;") != std::string_view::npos;
+    if (!interval) return text;
+    if (open == ']') out[first] = '(';
+    if (close == '[') out[last] = ')';
+    begin = joint + kJoint.size();
+  }
+  return out;
 }
 
 std::optional<Relation> split_relation(std::string_view text) {

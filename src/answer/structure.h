@@ -21,6 +21,9 @@ struct Parts {
 // match, or it is one item alone that is not a set or in square brackets: "(5)", "5".
 std::optional<Parts> split_parts(std::string_view text);
 
+// ]0, 1[ and [0, 1[, also in unions, as (0, 1) and [0, 1); anything else as it is.
+std::string with_usual_brackets(std::string text);
+
 struct Relation {
   std::string_view left;
   std::string_view sign;  // = != < > <= >=

@@ -29,14 +29,16 @@ constexpr std::array<std::string_view, 80> kUnits = {
     "unit",   "units",     "week",      "weeks",      "yard",        "yards",       "year",    "years"};
 
 // Words after a number that are no unit of it: they join, scale or date it.
-constexpr std::array<std::string_view, 65> kMeaning = {
-    "ad",       "all",     "am",        "and",     "april",    "apr",   "are",    "at",        "aug",      "august",
-    "base",     "bc",      "bce",       "below",   "billion",  "but",   "ce",     "dec",       "december", "dozen",
-    "each",     "except",  "factorial", "feb",     "february", "for",   "friday", "hundred",   "if",       "is",
-    "jan",      "january", "jul",       "july",    "jun",      "june",  "least",  "mar",       "march",    "may",
-    "million",  "mod",     "modulo",    "monday",  "most",     "no",    "not",    "nov",       "november", "oclock",
-    "oct",      "october", "or",        "pm",      "saturday", "score", "sep",    "september", "sunday",   "thousand",
-    "thursday", "to",      "trillion",  "tuesday", "wednesday"};
+constexpr std::array<std::string_view, 75> kMeaning = {
+    "ad",       "all",     "am",       "and",     "apr",        "april",     "are",         "at",       "aug",
+    "august",   "base",    "bc",       "bce",     "below",      "billion",   "but",         "ce",       "dec",
+    "december", "dozen",   "each",     "eighths", "except",     "factorial", "feb",         "february", "fifths",
+    "for",      "friday",  "halves",   "hundred", "hundredths", "if",        "is",          "jan",      "january",
+    "jul",      "july",    "jun",      "june",    "least",      "mar",       "march",       "may",      "million",
+    "mod",      "modulo",  "monday",   "most",    "ninths",     "no",        "not",         "nov",      "november",
+    "oclock",   "oct",     "october",  "or",      "pm",         "saturday",  "score",       "sep",      "september",
+    "sevenths", "sixths",  "sunday",   "tenths",  "thirds",     "thousand",  "thousandths", "thursday", "to",
+    "trillion", "tuesday", "wednesday"};
 
 bool is_unit(std::string_view word) { return std::binary_search(kUnits.begin(), kUnits.end(), word); }
 
@@ -49,7 +51,7 @@ bool drop_unit(std::string_view& text) {
   const std::string_view word = rest.substr(begin);
   // sin 30 degrees is a number, not an angle.
   const bool angle = word.starts_with("deg");
-  for (const std::string_view function : {"sin", "cos", "tan", "cot", "sec", "csc"}) {
+  for (const std::string_view function : {"sin", "cos", "tan", "cot", "sec", "csc", "cis"}) {
     if (angle && rest.substr(0, begin).find(function) != std::string_view::npos) return false;
   }
   const bool per = begin > 0 && rest[begin - 1] == '/';
@@ -194,6 +196,9 @@ bool changes_meaning(std::string_view unit) {
     if (is_letter(c)) letters += c;
   }
   if (letters == "am" || letters == "pm") return true;
+  // "5 squared", not "5 meters squared".
+  const std::string_view first = unit.substr(0, unit.find_first_of(" ^/"));
+  if (first == "squared" || first == "cubed") return true;
   std::size_t words = 0;
   while (!unit.empty()) {
     std::size_t end = 0;

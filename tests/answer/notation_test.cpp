@@ -1,0 +1,218 @@
+// The same answer in the notations of plain TeX, of other countries and of word processors, each beside what it must
+// not be taken for.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "answer/number_base.h"
+#include "answer/structure.h"
+#include "dts/answer.h"
+
+namespace dts {
+namespace {
+
+struct Pair {
+  std::string_view a;
+  std::string_view b;
+};
+
+void expect_same(const std::vector<Pair>& pairs) {
+  for (const Pair& pair : pairs) {
+    EXPECT_TRUE(equivalent(pair.a, pair.b)) << pair.a << " and " << pair.b;
+    EXPECT_TRUE(equivalent(pair.b, pair.a)) << pair.b << " and " << pair.a;
+    for (const std::string_view one : {pair.a, pair.b}) {
+      const std::string normal = normalise_answer(one);
+      EXPECT_EQ(normalise_answer(normal), normal) << one;
+    }
+  }
+}
+
+void expect_different(const std::vector<Pair>& pairs) {
+  for (const Pair& pair : pairs) {
+    EXPECT_FALSE(equivalent(pair.a, pair.b)) << pair.a << " and " << pair.b;
+    EXPECT_FALSE(equivalent(pair.b, pair.a)) << pair.b << " and " << pair.a;
+  }
+}
+
+TEST(Notation, ThousandsHoweverTheyAreSetApart) {
+  expect_same({{"1234567", "1'234'567"},
+               {"1234567", R"(1{\,}234{\,}567)"},
+               {"2500", R"(2\thinspace500)"},
+               {"2500", R"(2{\small,}500)"},
+               {"1234567", R"(\num{1234567})"},
+               {"2500", R"(2{,}500)"},
+               {"2.5", R"(2{.}5)"}});
+  expect_different({{"1234567", "1'234'56"}, {"1234567", "1'234 567"}, {"12", "f'12"}, {"2.5", R"(2{,}5)"}});
+}
+
+TEST(Notation, BracesAroundAMarkHoldNothing) {
+  expect_same(
+      {{"-3/4", R"({-}\frac{3}{4})"}, {"x=5", "x{=}5"}, {R"(\frac{\binom{5}{2}}{4})", R"(\frac{{5 \choose 2}}{4})"}});
+  expect_different({{"3/4", R"({-}\frac{3}{4})"}, {R"(\{\})", "0"}});
+}
+
+TEST(Notation, RepeatingDecimalsBetweenTwoDots) {
+  expect_same({{R"(0.\overline{36})", R"(0.\dot{3}\dot{6})"}, {R"(0.1\overline{234})", R"(0.1\dot{2}3\dot{4})"}});
+  expect_different({{R"(0.3\overline{6})", R"(0.\dot{3}\dot{6})"}, {R"(0.\overline{36})", R"(0.3\dot{6})"}});
+}
+
+TEST(Notation, MatricesOfPlainTex) {
+  expect_same({{R"(\begin{pmatrix}1&2\\3&4\end{pmatrix})", R"(\pmatrix{1&2\cr3&4})"},
+               {R"(\begin{pmatrix}1&2\\3&4\end{pmatrix})", R"(\begin{pmatrix} 1 & 2 \cr 3 & 4 \end{pmatrix})"},
+               {R"(3\sqrt[3]{2})", R"(\root 3 \of {54})"}});
+  expect_different({{R"(\begin{pmatrix}1&2\\3&4\end{pmatrix})", R"(\pmatrix{1&3\cr2&4})"},
+                    {R"(3\sqrt[3]{2})", R"(\root 4 \of {54})"}});
+}
+
+TEST(Notation, CombinationsAndFactorials) {
+  expect_same({{"120", R"({}_{10}C_3)"},
+               {"120", R"(_{10}C_{3})"},
+               {"120", R"(^{10}C_3)"},
+               {"120", "5! = 120"},
+               {"120", "5!=120"},
+               {R"(\binom{100}{50})", R"(\frac{100!}{50!\,50!})"},
+               {"x!=5", R"(x \ne 5)"}});
+  expect_different({{"120", R"({}_{10}C_4)"}, {"121", "5! = 121"}, {"120", R"(5 \ne 120)"}});
+}
+
+TEST(Notation, OpenIntervalsWithBracketsTurnedOutwards) {
+  expect_same({{"(-1,3)", "]-1,3["},
+               {"[-1,3)", "[-1,3["},
+               {R"([2,\infty))", R"([2,+\infty[)"},
+               {R"((-\infty,-1]\cup[4,\infty))", R"(]-\infty,-1]\cup[4,+\infty[)"}});
+  expect_different({{"(-1,3)", "[-1,3["}, {"[-1,3]", "]-1,3["}, {"(-1,3]", "[-1,3["}});
+  EXPECT_EQ(with_usual_brackets("]1, 2["), "(1, 2)");
+  for (const char* other : {"]1[", "][", "]", "[[1, 2], [3, 4]]", "[1, 2]", "x]1, 2[", "]1, 2[\\cup"}) {
+    EXPECT_EQ(with_usual_brackets(other), other);
+  }
+}
+
+TEST(Notation, PointsBesideIntervals) {
+  expect_same({{R"([0,1]\cup\{2\})", R"(0\le x\le1 \text{ or } x=2)"}, {R"([0,1]\cup\{2,3\})", R"(\{3,2\}\cup[0,1])"}});
+  expect_different({{R"([0,1]\cup\{2\})", R"(0\le x\le1 \text{ or } x=3)"},
+                    {R"([0,1]\cup\{2\})", R"(0\le x\le1 \text{ and } x=2)"},
+                    {R"([0,1]\cup\{2\})", R"(0\le x\le1)"},
+                    {R"(\{2,3\})", "[2,3]"}});
+}
+
+TEST(Notation, NamesOfPointsAndSolutions) {
+  expect_same({{"(3,-2)", "P(3,-2)"}, {R"(\{1,3\})", "x_1=3, x_2=1"}});
+  expect_different({{"(3,-2)", "P(-2,3)"}, {"P(3,-2)", "Q(3,-2)"}, {"(3,-2)", "f(3,-2)"}, {R"(\{1,3\})", "a=1, b=3"}});
+}
+
+TEST(Notation, OfComplexNumbers) {
+  expect_same({{"3+4i", "3+i4"},
+               {R"(e^{i\pi/3})", R"(\operatorname{cis}\frac{\pi}{3})"},
+               {R"(e^{i\pi/3})", R"(\text{cis } 60^\circ)"},
+               {R"(2e^{i\pi/6})", R"(2\operatorname{cis}(30^\circ))"},
+               {"|x-3|", R"(\operatorname{abs}(x-3))"},
+               {R"(\arctan\frac12)", R"(\operatorname{arctan}\frac{1}{2})"}});
+  expect_different({{R"(e^{i\pi/3})", R"(\operatorname{cis}\frac{\pi}{6})"}, {"x2", "2x"}, {"|x-3|", "x-3"}});
+}
+
+TEST(Notation, Bases) {
+  expect_same({{"1011_2", R"(1011 \text{ (base 2)})"},
+               {"11", "1011_2 = 11"},
+               {"11", "1011_2 = 11_{10}"},
+               {"1011_2", "11 = 1011_2"}});
+  expect_different(
+      {{"11", "1011_2"}, {"13", "1011_2 = 13"}, {"1011_2", "1011_2 = 11"}, {"1011_2", R"(1011 \text{ (base 3)})"}});
+  EXPECT_EQ(value_in_base("1011_2")->text(), "11");
+  EXPECT_EQ(value_in_base("ff0_(16)")->text(), "4080");
+  for (const char* none : {"a_5", "12_2", "12_", "_2", "12_1", "12_37", "1.5_8", "-12_8", "12_x", ""}) {
+    EXPECT_FALSE(value_in_base(none)) << none;
+  }
+  EXPECT_FALSE(value_in_base(std::string(65, '1') + "_2"));
+}
+
+TEST(Notation, UnitsCurrenciesAndOrdinals) {
+  expect_same({{R"(25\%)", R"(25 \text{ per cent})"},
+               {R"(\$18.90)", R"(\text{USD } 18.90)"},
+               {"36", R"(\text{Rs. } 36)"},
+               {R"(60^\circ)", R"(60^{\text{o}})"},
+               {"3", R"(\text{3rd})"},
+               {"3:4", R"(3\text{ to }4)"},
+               {"3,5,7", R"(3, 5, \& 7)"},
+               {"3/8", R"(3/8 \text{ or } 0.375)"},
+               {"(x+1)^2", R"(x^2+2x+1=(x+1)^2)"},
+               {"12", R"(12\ \checkmark)"},
+               {"12", "12 \u2705"},
+               {"12", R"(\therefore 12)"},
+               {"12", R"(12 \text{ meters squared})"}});
+  expect_different({{"36", R"(\text{Rs. } 35)"},
+                    {R"(\$18.90)", R"(\text{EUR } 18.90)"},
+                    {"15", R"(15\text{ squared})"},
+                    {"15", R"(15\text{ hundredths})"},
+                    {"3:4", R"(4\text{ to }3)"},
+                    {"3/8", R"(3/8 \text{ or } 5/8)"},
+                    {"2", "2, 2"},
+                    {"(x+1)^2", R"(x^2+2x=(x+1)^2)"}});
+}
+
+TEST(Notation, RatiosOfRoots) {
+  expect_same({{R"(1:\sqrt{2})", R"(\sqrt2:2)"}, {R"(1:\sqrt{2})", R"(\frac{1}{\sqrt2})"}, {"3:4:5", "6:8:10"}});
+  expect_different({{R"(1:\sqrt{2})", R"(\sqrt2:1)"}, {R"(1:\sqrt{2})", "0.7071"}, {"3:4:5", "3:5:4"}, {"0:1", "0:2"}});
+}
+
+TEST(Notation, BoundsWithoutSomePoints) {
+  expect_same({{R"((0,1)\cup(1,\infty))", R"(x>0, x\neq1)"},
+               {R"((0,1)\cup(1,\infty))", R"(x > 0 \text{ and } x \ne 1)"},
+               {R"([-2,0)\cup(0,1)\cup(1,2))", R"(-2\le x<2, x\ne0, 1)"}});
+  expect_different({{R"((0,1)\cup(1,\infty))", "x>0"},
+                    {R"((0,1)\cup(1,\infty))", R"(x\ge0, x\ne1)"},
+                    {R"((0,1)\cup(1,\infty))", R"(x>0, y\ne1)"},
+                    {R"((0,1)\cup(1,\infty))", R"(x>0 \text{ or } x\ne1)"},
+                    {R"((0,\infty))", R"(x>0, x\ne-1)"}});
+}
+
+TEST(Notation, SetsOfNumbersByName) {
+  expect_same({{R"((0,\infty))", R"(\mathbb{R}^+)"},
+               {R"((0,\infty))", R"(\mathbb{R}_{>0})"},
+               {"x>0", R"(\text{all positive real numbers})"},
+               {R"(x\ge0)", R"(\mathbb{R}_{\ge0})"}});
+  expect_different({{R"([0,\infty))", R"(\mathbb{R}^+)"},
+                    {R"((0,\infty))", R"(\mathbb{Z}^+)"},
+                    {R"(\mathbb{R})", R"(\mathbb{R}^+)"}});
+}
+
+TEST(Notation, DressingAndSpacing) {
+  for (const std::string_view dressed : {R"(\left.\frac{1}{7}\right.)", R"(\pmb{\frac17})", R"(\frac{1}{7}\strut)",
+                                         R"(\frac{1}{7}\tag{1})", R"(\blue{\frac{1}{7}})", R"(\rule{0pt}{3ex}\frac17)",
+                                         R"(\frac{1}{7}\label{a})", R"(\frac17{})", R"(0.142857142857\ldots)"}) {
+    expect_same({{"1/7", dressed}});
+  }
+  expect_same({{"3/2", R"(1{\frac{1}{2}})"}, {"4/11", "0.3636..."}, {"5", R"(\begin{array}{c}5\end{array})"}});
+  expect_different({{"1/7", R"(\left.\frac{1}{70}\right.)"}, {"1/3", "0.33..."}, {"1/2", R"(1{\frac{1}{2}})"}});
+}
+
+TEST(Notation, NamesBeforeValues) {
+  expect_same({{"5", R"(\text{Total: }5)"},
+               {"5", R"(\int_0^1 f(x)\,dx=5)"},
+               {"5", R"(\sum_{i=1}^{3} a_i=5)"},
+               {"x=2", R"(\text{only }x=2)"},
+               {"B", R"(\text{Option B})"},
+               {"75", R"(\text{seventy-five percent})"},
+               {R"(5\text{ cents})", "5\u00a2"},
+               {"12", R"(\Rightarrow 12)"},
+               {"12", "It's 12."}});
+  expect_different({{"5", R"(\text{not: }5)"},
+                    {"B", R"(\text{Option C})"},
+                    {R"(5\text{ dollars})", "5\u00a2"},
+                    {"12", "It's not 12."}});
+}
+
+TEST(Notation, HostileScriptsAndBracesStayCheap) {
+  for (const std::string piece :
+       {"{}_{10}C_", "^{9}C_", "{-", "\\pmatrix{", "\\root 3 \\of {", "0.\\dot{1", "]1,", "5!= ", "{\\small,"}) {
+    std::string text;
+    while (text.size() < 4000) text += piece;
+    const std::string normal = normalise_answer(text);
+    EXPECT_TRUE(equivalent(text, text));
+    EXPECT_LE(normal.size(), 16 * text.size());
+  }
+}
+
+}  // namespace
+}  // namespace dts
