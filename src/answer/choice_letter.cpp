@@ -46,15 +46,18 @@ constexpr std::array<std::string_view, 27> kFillers = {
 constexpr std::array<std::string_view, 8> kDecisions = {"go with",   "go for",    "going with", "going for",
                                                         "went with", "settle on", "settle for", "settling on"};
 // ... and what says so only where nothing but a reason follows: "choose A = 2" sets a number.
-constexpr std::array<std::string_view, 30> kSelections = {
+constexpr std::array<std::string_view, 34> kSelections = {
     "pick",        "picking",        "choose",       "choosing",       "select",
     "selecting",   "chose",          "guess",        "must be",        "should be",
     "it's",        "it is",          "has to be",    "matches with",   "matches",
     "match is",    "which leaves",   "this leaves",  "that leaves",    "leaves only",
     "leaves just", "leaves us with", "leaving only", "leaving just",   "leaving us with",
-    "left with",   "plausible is",   "closest is",   "most likely is", "best fit is"};
+    "left with",   "plausible is",   "closest is",   "most likely is", "best fit is",
+    "left is",     "i'd say",        "i\u2019d say", "i would say"};
 // What says so only at the very end: elsewhere it speaks of parts of the question as well.
-constexpr std::array<std::string_view, 4> kEndings = {"corresponds to", "corresponding to", "the one in", "points to"};
+constexpr std::array<std::string_view, 10> kEndings = {"corresponds to", "corresponding to", "the one in", "points to",
+                                                       "leaving",        "given in",         "given by",   "shown in",
+                                                       "described in",   "depicted in"};
 constexpr std::array<std::string_view, 9> kArrows = {"\u2192", "\u21d2", "\u27f9",       "=>",          "==>",
                                                      "->",     "-->",    "\\Rightarrow", "\\rightarrow"};
 constexpr std::array<std::string_view, 9> kReasons = {"because", "since",   "as",       "for",   "rather",
@@ -64,7 +67,12 @@ constexpr std::array<std::string_view, 16> kAdverbs = {
     "therefore", "clearly",    "thus",      "indeed",   "hence",     "also", "most likely", "likely",
     "probably",  "definitely", "obviously", "actually", "certainly", "then", "in fact",     "simply"};
 // How a letter that is right is judged, after "is" ...
-constexpr std::array<std::string_view, 27> kPraise = {"correct",
+constexpr std::array<std::string_view, 32> kPraise = {"the most reasonable",
+                                                      "more reasonable",
+                                                      "most reasonable",
+                                                      "most likely",
+                                                      "the most likely",
+                                                      "correct",
                                                       "right",
                                                       "true",
                                                       "the correct",
@@ -280,7 +288,8 @@ bool is_listed(std::string_view before) {
 
 // After "is" and the adverbs that may follow it; empty when it begins with another verb.
 std::string_view judgement(std::string_view after) {
-  for (const std::string_view verb : {"is", "are", "would be", "must be"}) {
+  for (const std::string_view verb : {"is", "are", "would be", "must be", "should be", "seems to be", "seems",
+                                      "appears to be", "appears", "looks to be", "looks", "remains"}) {
     if (!starts_with_word(after, verb)) continue;
     after = trim(after.substr(verb.size(), kMaxClause));
     for (int adverb = 0; adverb < 3; ++adverb) {
@@ -292,8 +301,37 @@ std::string_view judgement(std::string_view after) {
   return {};
 }
 
+// "C: correct", "(C) false": what a list says of a letter, of what follows it.
+enum class Verdict { kNone, kRight, kWrong };
+
+Verdict verdict_on(std::string_view after) {
+  constexpr std::array<std::string_view, 5> kRight = {"correct", "right", "true", "yes", "valid"};
+  constexpr std::array<std::string_view, 7> kWrong = {"incorrect",  "wrong",     "false",   "no",
+                                                      "eliminated", "ruled out", "rejected"};
+  const bool in_brackets = after.starts_with(')');
+  after = without_closing(after).substr(0, kMaxClause);
+  bool linked = in_brackets;
+  for (const std::string_view mark : {":", "-", "\u2013", "\u2014", "=>", "\u2192"}) {
+    if (!after.starts_with(mark)) continue;
+    after = without_dressing(after.substr(mark.size()), false);
+    linked = true;
+    break;
+  }
+  if (!linked) return Verdict::kNone;
+  // "A) no" may be an option itself.
+  if (in_brackets && (starts_with_word(after, "yes") || starts_with_word(after, "no"))) return Verdict::kNone;
+  const std::string_view right = first_phrase(after, kRight);
+  const std::string_view word = right.empty() ? first_phrase(after, kWrong) : right;
+  if (word.empty()) return Verdict::kNone;
+  const std::string_view rest = without_closing(after.substr(word.size()));
+  const bool ends = rest.empty() || std::string_view(".,;!(\n\r").find(rest.front()) != std::string_view::npos ||
+                    !first_phrase(rest, kReasons).empty();
+  return !ends ? Verdict::kNone : right.empty() ? Verdict::kWrong : Verdict::kRight;
+}
+
 // "C is wrong": of what follows the letter.
 bool is_blamed(std::string_view after) {
+  if (verdict_on(after) == Verdict::kWrong) return true;
   after = without_closing(after).substr(0, kMaxClause);
   return !first_phrase(after, kFaults).empty() || !first_phrase(judgement(after), kBlame).empty();
 }
@@ -378,9 +416,10 @@ class LetterFinder {
   LetterFinder(std::string_view text, int choices) : text_(text), last_(static_cast<char>('A' + choices - 1)) {}
 
   char find() const {
-    char stated = '\0';     // 1
-    char said = '\0';       // 2
-    char named = '\0';      // 3
+    char stated = '\0';  // 1
+    char said = '\0';    // 2
+    char named = '\0';   // 3
+    std::size_t named_at = 0;
     char bracketed = '\0';  // 5
     char swallowed = '\0';  // 6
     for (std::size_t at = 0; at < text_.size(); ++at) {
@@ -401,6 +440,12 @@ class LetterFinder {
           if (rest.starts_with("\\fbox")) keep(stated, boxed_letter(rest.substr(5)));
           break;
         case 'a':
+          if (starts_with_word(rest, "ans") && (at == 0 || !is_letter(text_[at - 1]))) {
+            std::string_view after = rest.substr(3);
+            if (after.starts_with('.')) after.remove_prefix(1);
+            keep(stated, stated_letter(after, true));
+            if (const char letter = said_letter(after); letter != '\0' && !is_denied(before)) said = letter;
+          }
           if (!starts_with(rest, "answer")) break;
           keep(stated, stated_letter(rest.substr(6), true));
           keep(swallowed, stated_letter(rest.substr(6), false));
@@ -413,7 +458,9 @@ class LetterFinder {
         case 'o':
           if ((starts_with(rest, "option") || starts_with(rest, "choice")) && !is_rejected(before) &&
               (named == '\0' || !is_compared(before))) {
-            keep(named, named_letter(rest.substr(6)));
+            const char letter = named_letter(rest.substr(6));
+            if (letter != '\0') named_at = at;
+            keep(named, letter);
           }
           break;
         default:
@@ -421,6 +468,8 @@ class LetterFinder {
       }
       if (at == 0 || !is_letter(text_[at - 1])) keep(said, letter_of_words(rest, before));
     }
+    // "C) as option B, but faster": the option that the last line names is not the one it is.
+    if (const char letter = option_of_last_line(); letter != '\0' && named_at >= last_line_begin()) named = letter;
     for (const char letter : {stated, said, named, last_line_letter(), bracketed, swallowed}) {
       if (letter != '\0') return letter;
     }
@@ -516,7 +565,8 @@ class LetterFinder {
       std::string_view rest = without_dressing(text.substr(word.size()), false);
       if (!rest.empty() && (rest.front() == ',' || rest.front() == ':')) rest.remove_prefix(1);
       rest = without_dressing(rest, false);
-      if (rest.empty() || !stands_free(rest.substr(1)) || !concludes(rest.substr(1))) return '\0';
+      if (rest.empty() || !stands_free(rest.substr(1))) return '\0';
+      if (!concludes(rest.substr(1))) return '\0';
       return letter_of(rest.front(), false);
     }
     return '\0';
@@ -525,10 +575,14 @@ class LetterFinder {
   // "B is correct", "(B) is the right one", "B is the only option that ...", "A is not the answer; B is."
   char praised_letter(std::string_view text, std::string_view before) const {
     if (text.size() < 4 || !(text[0] >= 'A' && text[0] <= last_) || !stands_free(text.substr(1))) return '\0';
+    for (const std::string_view exception : {"all but", "all except", "everything but", "every option but"}) {
+      if (ends_with_word(without_marks_at_end(before), exception)) return '\0';
+    }
     const std::string_view after = without_closing(text.substr(1));
     const std::string_view judged = judgement(after);
-    const bool praised =
-        is_praise(judged) || (starts_with_word(after, "is") && sentence_ends(after.substr(2)) && corrects(before));
+    const bool chosen = starts_with_word(after, "it is") && sentence_ends(after.substr(5));  // "So A it is."
+    const bool praised = chosen || verdict_on(text.substr(1)) == Verdict::kRight || is_praise(judged) ||
+                         (starts_with_word(after, "is") && sentence_ends(after.substr(2)) && corrects(before));
     return praised && !is_rejected(before) && !is_supposed(before) ? text[0] : '\0';
   }
 
@@ -685,6 +739,8 @@ class LetterFinder {
     std::string_view rest;
     if (starts_with_word(text, "letter")) {
       rest = text.substr(6);
+    } else if (starts_with_word(text, "solution")) {
+      rest = text.substr(8);
     } else {
       const std::string_view praise = starts_with_word(text, "correct") ? "correct"
                                       : starts_with_word(text, "right") ? "right"
@@ -701,8 +757,9 @@ class LetterFinder {
 
   // Without the word at the front, where it may be the name of what is asked for.
   static std::string_view without_noun(std::string_view text) {
-    constexpr std::array<std::string_view, 15> kNoNouns = {"is",   "because", "since", "as", "for", "but", "and",  "if",
-                                                           "when", "that",    "which", "it", "or",  "so",  "would"};
+    constexpr std::array<std::string_view, 24> kNoNouns = {
+        "can", "cannot", "could", "couldn", "not", "never", "wouldn", "shouldn", "isn", "is", "because", "since",
+        "as",  "for",    "but",   "and",    "if",  "when",  "that",   "which",   "it",  "or", "so",      "would"};
     const std::string_view next = trim(text.substr(0, kMaxDressing));
     std::size_t end = 0;
     while (end < next.size() && is_letter(next[end])) ++end;
@@ -742,6 +799,17 @@ class LetterFinder {
            (line.size() == 2 || !is_letter(line[2]));
   }
 
+  std::size_t last_line_begin() const {
+    const std::size_t line_end = text_.substr(0, text_.find_last_not_of(" \t\n\r") + 1).find_last_of("\n\r");
+    return line_end == std::string_view::npos ? 0 : line_end + 1;
+  }
+
+  // Of a last line that begins as options do.
+  char option_of_last_line() const {
+    const std::string_view line = without_dressing(text_.substr(last_line_begin()), false);
+    return begins_as_options_do(line) ? last_line_letter() : '\0';
+  }
+
   char last_line_letter() const {
     const std::string_view all = trim(text_);
     const std::size_t line_end = all.find_last_of("\n\r");
@@ -757,7 +825,7 @@ class LetterFinder {
     const bool as_options_do = begins_as_options_do(line);
     if (!as_options_do && !stands_alone(after)) return '\0';
     const char letter = letter_of(line.front(), as_options_do || after.empty());
-    if (is_blamed(after.substr(as_options_do ? 1 : 0))) return '\0';
+    if (is_blamed(after) || is_blamed(after.substr(as_options_do ? 1 : 0))) return '\0';
     if (as_options_do && ends_list(letter, line_end == std::string_view::npos ? "" : all.substr(0, line_end), after)) {
       return '\0';
     }

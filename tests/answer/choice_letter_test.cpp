@@ -331,6 +331,41 @@ TEST(ChoiceLetter, WhatItIsComparedWithIsNotChosen) {
 }
 
 // Every window that is looked at has a bound: quadratic code would take minutes.
+TEST(ChoiceLetter, ByAVerdictOnEachOption) {
+  expect_all({{"A: no. B: no. C: yes. D: no.", 'C'},
+              {"(A) false (B) false (C) true (D) false", 'C'},
+              {"- **Option A**: incorrect\n- **Option B**: correct\n- **Option C**: incorrect", 'B'},
+              {"Option D: incorrect. Option B: correct.", 'B'},
+              {"C \u2013 correct, since the charge is conserved.", 'C'},
+              // near misses
+              {"A: no.", '-'},
+              {"Option D: incorrect.", '-'},
+              {"C: no change of rate", 'C'},
+              {"C: true north", 'C'}});
+}
+
+TEST(ChoiceLetter, InFewerWords) {
+  expect_all({{"Ans: B", 'B'},
+              {"Ans. (B)", 'B'},
+              {"A, C and D can be ruled out, leaving B.", 'B'},
+              {"B seems the most reasonable.", 'B'},
+              {"B appears to be correct.", 'B'},
+              {"So A it is.", 'A'},
+              {"I'd say C.", 'C'},
+              {"The only one left is C.", 'C'},
+              {"The correct structure is given in C.", 'C'},
+              {"**Solution: C**", 'C'},
+              {"I compared it with option B.\n\n**C) like option B but with spin**", 'C'},
+              // near misses
+              {"The correct option cannot be B.", '-'},
+              {"The correct answer could not be B.", '-'},
+              {"All but C are correct.", '-'},
+              {"Ansatz: B", '-'},
+              {"B seems wrong.", '-'},
+              {"The solution is C-rich.", '-'},
+              {"leaving C unchanged", '-'}});
+}
+
 TEST(ChoiceLetter, HostileWordsInLinearTime) {
   constexpr std::size_t kBytes = 1U << 20U;
   for (const std::string_view piece :
