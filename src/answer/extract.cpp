@@ -20,9 +20,10 @@ using namespace text;
 
 constexpr std::string_view kOpen = "<think>";
 constexpr std::string_view kClose = "</think>";
-constexpr std::size_t kMaxLine = 1024;  // bytes: a longer last line is prose
-constexpr std::size_t kMaxRemark = 32;  // bytes that are looked at for how a remark begins
-constexpr std::size_t kMaxClause = 96;  // bytes that are looked at for what denies
+constexpr std::size_t kMaxLine = 1024;   // bytes: a longer last line is prose
+constexpr std::size_t kMaxOptions = 64;  // bytes of what stands before a frame's contents
+constexpr std::size_t kMaxRemark = 32;   // bytes that are looked at for how a remark begins
+constexpr std::size_t kMaxClause = 96;   // bytes that are looked at for what denies
 
 // Drops `words` at the front, whatever their case, when a word ends there.
 bool drop_words(std::string_view& text, std::string_view words) {
@@ -86,6 +87,19 @@ bool begins_remark(std::string_view text) {
   return bracket && text.starts_with("i.e.");
 }
 
+// "It is 12, which is even": the sentence without what is said about its value; empty where nothing is, or where more
+// than words are.
+std::string_view without_remark(std::string_view line) {
+  std::size_t begin = std::string_view::npos;
+  for (const std::string_view remark : {", which ", ", as ", " because ", " since "}) {
+    const std::size_t at = line.rfind(remark);
+    if (at != std::string_view::npos && (begin == std::string_view::npos || at > begin)) begin = at;
+  }
+  if (begin == std::string_view::npos || line.find_first_of("0123456789$\\=", begin) != std::string_view::npos)
+    return {};
+  return line.substr(0, begin);
+}
+
 // Up to the point, outside all formulas, after which another sentence begins; and without ", as required".
 std::string_view first_sentence(std::string_view text) {
   for (std::size_t at = 0; at < text.size();) {
@@ -115,6 +129,12 @@ LastLine drop_lead_in(std::string_view line) {
   if (line.substr(0, 1) == ",") line = trim(line.substr(1));
   if (!drop_words(line, "the")) drop_words(line, "my");
   if (!drop_words(line, "final")) drop_words(line, "correct");
+  if (drop_words(line, "ans")) {
+    const bool marked_so = line.starts_with('.') || line.starts_with(':');
+    if (!marked_so) return unled;
+    line = trim(line.substr(1));
+    return {std::string(first_sentence(line)), !line.empty()};
+  }
   if (!drop_words(line, "answer")) {
     // "The answers vary" states none.
     if (!drop_words(line, "answers") || !(line.starts_with(':') || drop_words(line, "are"))) return unled;
@@ -123,6 +143,9 @@ LastLine drop_lead_in(std::string_view line) {
   }
   const std::size_t before = line.size();
   drop_marks(line);
+  for (const std::string_view dash : {"- ", "\u2013 ", "\u2014 "}) {
+    if (line.starts_with(dash)) line = trim(line.substr(dash.size()));
+  }
   // "Final Answer: The final answer is 7": said twice.
   if (line.size() < before) {
     LastLine again = drop_lead_in(line);
@@ -209,9 +232,15 @@ std::string_view value_at_end(std::string_view line) {
 // "There are $12$ such sets" -> "$12$": where no other number is in the sentence.
 std::string_view value_that_is_there(std::string_view line) {
   bool led = false;
-  for (const std::string_view words : {"there are", "there is", "there exist", "there exists"}) {
+  for (const std::string_view word : {"so", "thus", "hence", "therefore"}) {
+    if (drop_words(line, word)) break;
+  }
+  if (line.starts_with(',')) line = trim(line.substr(1));
+  for (const std::string_view words : {"there are", "there is", "there exist", "there exists", "we have", "we get",
+                                       "we obtain", "in total", "this gives"}) {
     if (!led) led = drop_words(line, words);
   }
+  if (line.starts_with(',') || line.starts_with(':')) line = trim(line.substr(1));
   if (!led) return {};
   for (const std::string_view words : {"exactly", "precisely", "a total of", "only"}) drop_words(line, words);
   std::size_t end = formula_end(line, 0);
@@ -219,9 +248,67 @@ std::string_view value_that_is_there(std::string_view line) {
   const std::string_view value = line.substr(0, end);
   const std::optional<Value> number = evaluate(normalise_answer(value));
   if (!number || !number->constant || line.find_first_of("0123456789$\\", end) != std::string_view::npos) return {};
+  for (const std::string_view another : {"more", "fewer", "less", "other", "others", "additional", "times"}) {
+    if (starts_with_word(trim(line.substr(end)), another)) return {};
+  }
   // "12 or more", "5 million": no plain count.
   const std::string_view next = trim(line.substr(end));
   return changes_meaning(lower_case(next.substr(0, next.find(' ')))) ? std::string_view{} : value;
+}
+
+// "12 is the answer." -> "12"
+std::string_view value_that_answers(std::string_view line) {
+  for (const std::string_view word : {"so", "thus", "hence", "therefore"}) {
+    if (drop_words(line, word)) break;
+  }
+  if (line.starts_with(',')) line = trim(line.substr(1));
+  std::size_t end = formula_end(line, 0);
+  if (end == 0) end = std::min(line.find(' '), line.size());
+  std::string_view rest = trim(line.substr(end));
+  if (!drop_words(rest, "is") || !drop_words(rest, "the")) return {};
+  for (const std::string_view word : {"final", "correct", "right", "required", "desired"}) drop_words(rest, word);
+  if (!drop_words(rest, "answer") || !(rest.empty() || rest == "." || rest == "!")) return {};
+  const std::optional<Value> number = evaluate(normalise_answer(line.substr(0, end)));
+  return number && number->constant ? line.substr(0, end) : std::string_view{};
+}
+
+// "Result: 12" -> "12": words, a colon and a number.
+std::string_view labelled_value(std::string_view line) {
+  constexpr std::size_t kLongest = 32;  // bytes before the colon
+  const std::size_t colon = line.find(':');
+  if (colon == std::string_view::npos || colon == 0 || colon > kLongest) return {};
+  const std::string_view label = line.substr(0, colon);
+  if (!std::all_of(label.begin(), label.end(), [](char c) { return is_letter(c) || c == ' '; })) return {};
+  const std::string_view value = trim(line.substr(colon + 1));
+  const std::optional<Value> number = evaluate(normalise_answer(value));
+  return number && number->constant ? value : std::string_view{};
+}
+
+// "The least is $12$ when $x=3$" -> "The least is $12$"; empty where there is no such condition.
+std::string_view without_condition(std::string_view line) {
+  std::size_t begin = std::string_view::npos;
+  for (const std::string_view word : {" when ", " attained ", " achieved ", " reached ", " occurring "}) {
+    begin = std::min(begin, line.find(word));
+  }
+  if (begin == std::string_view::npos) return {};
+  line = trim(line.substr(0, begin));
+  return line.ends_with(',') ? trim(line.substr(0, line.size() - 1)) : line;
+}
+
+// Without the last lines that only take leave: "I hope this helps!"
+std::string_view without_farewell(std::string_view text) {
+  for (int line = 0; line < 2; ++line) {
+    std::string_view last = last_line(text);
+    const std::string_view whole = last;
+    bool farewell = false;
+    for (const std::string_view words : {"i hope this helps", "i hope that helps", "hope this helps", "let me know if",
+                                         "feel free to", "please let me know"}) {
+      farewell = farewell || drop_words(last, words);
+    }
+    if (!farewell || whole.empty()) break;
+    text = trim(text.substr(0, static_cast<std::size_t>(whole.data() - text.data())));
+  }
+  return text;
 }
 
 // The value of a whole sentence that was stated: "The value of $m+n$ is 33" -> "33". The text as it is when it is the
@@ -362,8 +449,13 @@ std::string_view last_boxed(std::string_view text) {
       const std::size_t name_begin = at;
       while (at < text.size() && is_letter(text[at])) ++at;
       const std::string_view name = text.substr(name_begin, at - name_begin);
-      if (name != "boxed" && name != "fbox") continue;
+      const bool framed = name == "framebox" || name == "bbox";
+      if (name != "boxed" && name != "fbox" && !framed) continue;
       std::size_t brace = at;
+      if (framed && text.substr(brace).starts_with('[')) {  // \bbox[border:1px]{7}
+        const std::size_t end = text.substr(brace, kMaxOptions).find(']');
+        if (end != std::string_view::npos) brace += end + 1;
+      }
       while (brace < text.size() && is_space(text[brace])) ++brace;
       if (brace == text.size() || text[brace] != '{') continue;
       at = brace + 1;
@@ -386,14 +478,27 @@ LastLine last_line_answer(std::string_view text) {
   if (const std::string_view tagged = tagged_answer(text); !tagged.empty() && tagged.size() <= kMaxLine) {
     return {std::string(tagged), true};
   }
+  text = without_farewell(text);
   const std::string line = without_bold(last_line(text));
   LastLine last = drop_lead_in(trim(line));
   if (last.is_stated && !last.text.empty()) return {value_of_sentence(last.text), true};
   if (LastLine stated = last_stated(text); stated.is_stated) return stated;
-  if (const std::string_view formula = last_formula(text); !formula.empty()) {
-    last.text = formula;
-  } else if (const std::string_view value = value_at_end(line); !value.empty()) {
+  // "The least is $12$ when $x=3$": not what is said of when.
+  const std::string_view unconditional = without_condition(line);
+  if (const std::string value = value_of_sentence(unconditional); !unconditional.empty() && value != unconditional) {
+    return {value, last.is_stated};
+  }
+  for (const std::string_view said : {text, without_remark(line)}) {
+    if (said.empty()) continue;
+    const std::string_view sentence = said == text ? std::string_view(line) : said;
+    std::string_view value = last_formula(said);
+    if (value.empty()) value = value_at_end(sentence);
+    if (value.empty()) value = value_that_is_there(sentence);
+    if (value.empty()) value = value_that_answers(sentence);
+    if (value.empty()) value = labelled_value(sentence);
+    if (value.empty()) continue;
     last.text = value;
+    break;
   }
   return last;
 }

@@ -310,6 +310,30 @@ TEST(Grade, OfASentenceThatIsStatedItsValueCounts) {
                             });
 }
 
+TEST(Grade, OfALastLineItsValueCounts) {
+  expect_grades("math-500", {
+                                {"12", "Result: 12", 1, "12"},
+                                {"12", "Final answer \u2014 12", 1, "12"},
+                                {"12", "Hence **12** is the final answer.", 1, "12"},
+                                {"12", "The value is 12, which matches our expectation.", 1, "12"},
+                                {"12", "So we have 12 possible values.", 1, "12"},
+                                {"12", "In total, 12 ways.", 1, "12"},
+                                {"12", "Thus, the smallest such n is 12.\n\nI hope this helps!", 1, "12"},
+                                {"12", "\\framebox{12}", 1, "12"},
+                                {"12", "The maximum is $12$ when $x=3$.", 1, "12"},
+                                {"12", "The minimal value is 12, attained at x = 3.", 1, "12"},
+                                {"12", "Ans. 12", 1, "12"},
+                                {"3", "The maximum is $12$ when $x=3$.", 0, "12"},
+                                {"12", "\\bbox[border:1px solid]{12}", 1, "12"},
+                                // near misses
+                                {"12", "12 is not the answer.", 0, "12 is not the answer"},
+                                {"12", "We have 12 more cases to check.", 0, "we have 12 more cases to check"},
+                                {"12", "We have 12 sets of 3 elements.", 0, "we have 12 sets of 3 elements"},
+                                {"12", "The value is not 12, which is odd.", 0, "the value is not 12, which is odd"},
+                                {"12", "Step 3: 12", 0, "step 3: 12"},
+                            });
+}
+
 TEST(Grade, OfEquationsTheValueThatIsAskedFor) {
   expect_grades("aime24", {
                               {"33", R"(\boxed{33 = m+n})", 1, "33"},
