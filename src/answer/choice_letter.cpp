@@ -35,29 +35,32 @@ constexpr std::array<std::string_view, 13> kVerbs = {
     "is",          "would",       "be",          "must",          "should",          "can only be", "has to be",
     "seems to be", "looks to be", "ought to be", "appears to be", "turns out to be", "will"};
 // ... and the others.
-constexpr std::array<std::string_view, 27> kFillers = {
-    "the",     "option",      "choice",    "correct",       "letter",
-    "number",  "therefore",   "clearly",   "likely",        "probably",
-    "most",    "most likely", "indeed",    "then",          "thus",
-    "hence",   "definitely",  "obviously", "certainly",     "actually",
-    "simply",  "evidently",   "surely",    "most probably", "almost certainly",
-    "in fact", "answer"};
+constexpr std::array<std::string_view, 38> kFillers = {
+    "the",       "option",         "choice",       "correct",       "letter",
+    "number",    "therefore",      "clearly",      "likely",        "probably",
+    "most",      "most likely",    "indeed",       "then",          "thus",
+    "hence",     "definitely",     "obviously",    "certainly",     "actually",
+    "simply",    "evidently",      "surely",       "most probably", "almost certainly",
+    "in fact",   "answer",         "here",         "that remains",  "that is left",
+    "that fits", "that fits best", "that matches", "that works",    "left",
+    "we want",   "we need",        "we seek"};
 // What says that a letter is chosen, however the sentence goes on ...
 constexpr std::array<std::string_view, 8> kDecisions = {"go with",   "go for",    "going with", "going for",
                                                         "went with", "settle on", "settle for", "settling on"};
 // ... and what says so only where nothing but a reason follows: "choose A = 2" sets a number.
-constexpr std::array<std::string_view, 34> kSelections = {
-    "pick",        "picking",        "choose",       "choosing",       "select",
-    "selecting",   "chose",          "guess",        "must be",        "should be",
-    "it's",        "it is",          "has to be",    "matches with",   "matches",
-    "match is",    "which leaves",   "this leaves",  "that leaves",    "leaves only",
-    "leaves just", "leaves us with", "leaving only", "leaving just",   "leaving us with",
-    "left with",   "plausible is",   "closest is",   "most likely is", "best fit is",
-    "left is",     "i'd say",        "i\u2019d say", "i would say"};
+constexpr std::array<std::string_view, 38> kSelections = {
+    "pick",         "picking",         "choose",       "choosing",       "select",
+    "selecting",    "chose",           "guess",        "must be",        "should be",
+    "it's",         "it is",           "has to be",    "matches with",   "matches",
+    "match is",     "which leaves",    "this leaves",  "that leaves",    "leaves only",
+    "leaves just",  "leaves us with",  "leaving only", "leaving just",   "leaving us with",
+    "left with",    "plausible is",    "closest is",   "most likely is", "best fit is",
+    "left is",      "i'd say",         "i\u2019d say", "i would say",    "remains is",
+    "fits best is", "matches best is", "best is"};
 // What says so only at the very end: elsewhere it speaks of parts of the question as well.
-constexpr std::array<std::string_view, 10> kEndings = {"corresponds to", "corresponding to", "the one in", "points to",
-                                                       "leaving",        "given in",         "given by",   "shown in",
-                                                       "described in",   "depicted in"};
+constexpr std::array<std::string_view, 14> kEndings = {
+    "corresponds to", "corresponding to", "the one in",  "points to", "leaving",  "given in", "given by",
+    "shown in",       "described in",     "depicted in", "leaves",    "probably", "likely",   "most likely"};
 constexpr std::array<std::string_view, 9> kArrows = {"\u2192", "\u21d2", "\u27f9",       "=>",          "==>",
                                                      "->",     "-->",    "\\Rightarrow", "\\rightarrow"};
 constexpr std::array<std::string_view, 9> kReasons = {"because", "since",   "as",       "for",   "rather",
@@ -67,7 +70,7 @@ constexpr std::array<std::string_view, 16> kAdverbs = {
     "therefore", "clearly",    "thus",      "indeed",   "hence",     "also", "most likely", "likely",
     "probably",  "definitely", "obviously", "actually", "certainly", "then", "in fact",     "simply"};
 // How a letter that is right is judged, after "is" ...
-constexpr std::array<std::string_view, 32> kPraise = {"the most reasonable",
+constexpr std::array<std::string_view, 35> kPraise = {"the most reasonable",
                                                       "more reasonable",
                                                       "most reasonable",
                                                       "most likely",
@@ -98,14 +101,20 @@ constexpr std::array<std::string_view, 32> kPraise = {"the most reasonable",
                                                       "the closest match",
                                                       "the closest answer",
                                                       "the closest option",
-                                                      "the closest choice"};
+                                                      "the closest choice",
+                                                      "our answer",
+                                                      "my answer",
+                                                      "the final answer"};
 // ... what "the only" goes on with, and what follows "only C".
-constexpr std::array<std::string_view, 14> kOnlyOnes = {
-    "option",  "choice", "one",  "answer",     "statement", "possibility", "candidate",
-    "correct", "right",  "true", "consistent", "valid",     "plausible",   "remaining"};
+constexpr std::array<std::string_view, 23> kOnlyOnes = {
+    "option",     "choice",     "one",        "answer",   "statement", "possibility", "candidate",  "correct",
+    "right",      "true",       "consistent", "valid",    "plausible", "remaining",   "viable",     "possible",
+    "reasonable", "acceptable", "physical",   "feasible", "logical",   "suitable",    "appropriate"};
 constexpr std::array<std::string_view, 13> kAgreement = {
     "is consistent", "is compatible", "is in agreement", "is valid",       "is possible",  "is plausible",    "fits",
     "matches",       "satisfies",     "agrees",          "can be correct", "can be right", "could be correct"};
+// ... and what ends a sentence about the one that is right.
+constexpr std::array<std::string_view, 5> kFits = {"works", "fits", "fits best", "is best", "matches best"};
 constexpr std::array<std::string_view, 2> kLeftOver = {"remains", "is left"};
 // How one that is wrong is judged, after "is" or "are" ...
 constexpr std::array<std::string_view, 14> kBlame = {"wrong",      "incorrect", "not",        "false",        "ruled",
@@ -116,11 +125,11 @@ constexpr std::array<std::string_view, 18> kFaults = {
     "isn't",    "aren't",     "can be ruled", "can be eliminated", "can be excluded", "cannot", "can't", "does not",
     "doesn't",  "do not",     "don't",        "would not",         "wouldn't",        "won't",  "fails", "fail",
     "violates", "contradicts"};
-constexpr std::array<std::string_view, 30> kRejection = {
-    "not",        "rather than", "instead of",  "rule out",  "rules out", "ruled out",  "ruling out", "eliminate",
-    "eliminates", "eliminated",  "eliminating", "exclude",   "excludes",  "excluded",   "excluding",  "reject",
-    "rejects",    "rejecting",   "discard",     "dismiss",   "unlike",    "isn't",      "than",       "nor",
-    "neither",    "never",       "not be",      "cannot be", "can't be",  "couldn't be"};
+constexpr std::array<std::string_view, 32> kRejection = {
+    "not",        "rather than", "instead of",  "rule out",  "rules out", "ruled out",   "ruling out", "eliminate",
+    "eliminates", "eliminated",  "eliminating", "exclude",   "excludes",  "excluded",    "excluding",  "reject",
+    "rejects",    "rejecting",   "discard",     "dismiss",   "unlike",    "isn't",       "than",       "nor",
+    "neither",    "never",       "not be",      "cannot be", "can't be",  "couldn't be", "least",      "less"};
 // What makes "B is correct" and "it is B" something to be seen, or a reason.
 constexpr std::array<std::string_view, 12> kHypotheses = {"if",     "whether",  "suppose", "supposing",
                                                           "assume", "assuming", "unless",  "either",
@@ -255,6 +264,21 @@ bool is_supposed(std::string_view before) {
                      [&](std::string_view one) { return ends_with_word(before, one); });
 }
 
+// "the wrong answer": of the word right before it.
+bool is_faulty(std::string_view before) {
+  before = without_marks_at_end(before);
+  constexpr std::array<std::string_view, 4> kFaulty = {"wrong", "incorrect", "false", "worst"};
+  return std::any_of(kFaulty.begin(), kFaulty.end(), [&](std::string_view one) { return ends_with_word(before, one); });
+}
+
+// "B would be the answer if T were higher": of what follows the letter.
+bool is_counterfactual(std::string_view after) {
+  after = after.substr(0, kMaxClause);
+  if (!starts_with_word(after, "would be") && !starts_with_word(after, "would have been")) return false;
+  const std::string_view sentence = after.substr(0, after.find_first_of(".;!?\n"));
+  return sentence.find(" if ") != std::string_view::npos || sentence.find(" had ") != std::string_view::npos;
+}
+
 // "..., since option C lacks": what comes speaks for another one.
 bool is_compared(std::string_view before) {
   before = without_marks_at_end(before);
@@ -288,8 +312,9 @@ bool is_listed(std::string_view before) {
 
 // After "is" and the adverbs that may follow it; empty when it begins with another verb.
 std::string_view judgement(std::string_view after) {
-  for (const std::string_view verb : {"is", "are", "would be", "must be", "should be", "seems to be", "seems",
-                                      "appears to be", "appears", "looks to be", "looks", "remains"}) {
+  for (const std::string_view verb :
+       {"is", "are", "would be", "must be", "should be", "seems to be", "seems", "appears to be", "appears",
+        "looks to be", "looks", "remains", "will be", "has to be"}) {
     if (!starts_with_word(after, verb)) continue;
     after = trim(after.substr(verb.size(), kMaxClause));
     for (int adverb = 0; adverb < 3; ++adverb) {
@@ -358,6 +383,17 @@ bool concludes(std::string_view after) {
   if (after.empty() || std::string_view(".!;\n\r").find(after.front()) != std::string_view::npos) return true;
   if (after.front() == ',') after = trim(after.substr(1, kMaxDressing));
   return !first_phrase(after, kReasons).empty();
+}
+
+// "B because", "B, since", "B \u2013 the others": of what follows the letter.
+bool gives_reason(std::string_view after) {
+  after = without_closing(after).substr(0, kMaxClause);
+  for (const std::string_view dash : {"\u2013 ", "\u2014 "}) {
+    if (after.starts_with(dash)) return true;
+  }
+  if (after.starts_with(',')) after = trim(after.substr(1));
+  return starts_with_word(after, "because") || starts_with_word(after, "since") ||
+         starts_with_word(after, "rather than");
 }
 
 // Nothing but marks and a point up to the end of the text.
@@ -449,7 +485,10 @@ class LetterFinder {
           if (!starts_with(rest, "answer")) break;
           keep(stated, stated_letter(rest.substr(6), true));
           keep(swallowed, stated_letter(rest.substr(6), false));
-          if (const char letter = said_letter(rest.substr(6)); letter != '\0' && !is_denied(before)) said = letter;
+          if (const char letter = said_letter(rest.substr(6));
+              letter != '\0' && !is_denied(before) && !is_faulty(before)) {
+            said = letter;
+          }
           break;
         case '<':
           if (starts_with(rest, "<answer>")) keep(stated, tagged_letter(rest.substr(8)));
@@ -470,7 +509,7 @@ class LetterFinder {
     }
     // "C) as option B, but faster": the option that the last line names is not the one it is.
     if (const char letter = option_of_last_line(); letter != '\0' && named_at >= last_line_begin()) named = letter;
-    for (const char letter : {stated, said, named, last_line_letter(), bracketed, swallowed}) {
+    for (const char letter : {stated, said, named, last_line_letter(), bracketed, swallowed, first_line_letter()}) {
       if (letter != '\0') return letter;
     }
     return '\0';
@@ -541,7 +580,9 @@ class LetterFinder {
                         std::string_view("'\"`").find(text.front()) != std::string_view::npos;
     if (quoted) text = text.substr(1, text.size() - 2);
     text = without_dressing(text, true);
-    return !text.empty() && ends_option(text.substr(1)) ? letter_of(text.front(), true) : '\0';
+    if (text.empty()) return '\0';
+    const bool whole = ends_option(text.substr(1)) || is_praise(judgement(without_closing(text.substr(1))));
+    return whole ? letter_of(text.front(), true) : '\0';
   }
 
   // After a letter in a box: nothing, or the option it stands for. "A, C" and "(A) and (C)" are two.
@@ -579,8 +620,12 @@ class LetterFinder {
       if (ends_with_word(without_marks_at_end(before), exception)) return '\0';
     }
     const std::string_view after = without_closing(text.substr(1));
+    if (is_counterfactual(after)) return '\0';
     const std::string_view judged = judgement(after);
-    const bool chosen = starts_with_word(after, "it is") && sentence_ends(after.substr(5));  // "So A it is."
+    const bool fits = std::any_of(kFits.begin(), kFits.end(), [&](std::string_view one) {
+      return starts_with_word(after, one) && sentence_ends(after.substr(one.size()));
+    });
+    const bool chosen = fits || (starts_with_word(after, "it is") && sentence_ends(after.substr(5)));  // "So A it is."
     const bool praised = chosen || verdict_on(text.substr(1)) == Verdict::kRight || is_praise(judged) ||
                          (starts_with_word(after, "is") && sentence_ends(after.substr(2)) && corrects(before));
     return praised && !is_rejected(before) && !is_supposed(before) ? text[0] : '\0';
@@ -739,8 +784,10 @@ class LetterFinder {
     std::string_view rest;
     if (starts_with_word(text, "letter")) {
       rest = text.substr(6);
-    } else if (starts_with_word(text, "solution")) {
+    } else if (starts_with_word(text, "solution") || starts_with_word(text, "response")) {
       rest = text.substr(8);
+    } else if (starts_with_word(text, "verdict")) {
+      rest = text.substr(7);
     } else {
       const std::string_view praise = starts_with_word(text, "correct") ? "correct"
                                       : starts_with_word(text, "right") ? "right"
@@ -778,7 +825,10 @@ class LetterFinder {
   // To the next word; `linked` becomes true where a colon or the like is passed.
   static std::string_view skip_to_word(std::string_view text, bool& linked) {
     text = without_dressing(text, false);
-    const bool dashed = text.starts_with("- ") || text.starts_with("\u2013 ") || text.starts_with("\u2014 ");
+    bool dashed = false;
+    for (const std::string_view dash : {"- ", "\u2013 ", "\u2014 ", "-> ", "=> ", "\u2192 "}) {
+      dashed = dashed || text.starts_with(dash);
+    }
     if (dashed) text = without_dressing(text.substr(text.find(' ')), false);
     const bool marked = !text.empty() && (text.front() == ':' || text.front() == '=');
     if (marked) text = without_dressing(text.substr(1), false);
@@ -799,6 +849,13 @@ class LetterFinder {
            (line.size() == 2 || !is_letter(line[2]));
   }
 
+  // "B.", and on the lines that follow why.
+  char first_line_letter() const {
+    const std::string_view line = without_dressing(trim(text_), false);
+    if (line.empty() || !stands_alone(without_closing(line.substr(1)))) return '\0';
+    return letter_of(line.front(), false);
+  }
+
   std::size_t last_line_begin() const {
     const std::size_t line_end = text_.substr(0, text_.find_last_not_of(" \t\n\r") + 1).find_last_of("\n\r");
     return line_end == std::string_view::npos ? 0 : line_end + 1;
@@ -815,6 +872,8 @@ class LetterFinder {
     const std::size_t line_end = all.find_last_of("\n\r");
     std::string_view line =
         without_dressing(line_end == std::string_view::npos ? all : all.substr(line_end + 1), false);
+    if (line.starts_with("> ") || line.starts_with("- "))
+      line = without_dressing(line.substr(2), false);  // quoted, or the item of a list
     for (const std::string_view arrow : kArrows) {
       if (!line.starts_with(arrow)) continue;
       line = without_dressing(line.substr(arrow.size()), false);
@@ -823,7 +882,8 @@ class LetterFinder {
     if (line.empty()) return '\0';
     const std::string_view after = line.substr(1);
     const bool as_options_do = begins_as_options_do(line);
-    if (!as_options_do && !stands_alone(after)) return '\0';
+    const bool reasoned = line.size() > 1 && !is_article(line) && stands_free(after) && gives_reason(after);
+    if (!as_options_do && !reasoned && !stands_alone(without_closing(after))) return '\0';
     const char letter = letter_of(line.front(), as_options_do || after.empty());
     if (is_blamed(after) || is_blamed(after.substr(as_options_do ? 1 : 0))) return '\0';
     if (as_options_do && ends_list(letter, line_end == std::string_view::npos ? "" : all.substr(0, line_end), after)) {
