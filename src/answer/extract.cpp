@@ -241,7 +241,23 @@ std::string_view value_that_is_there(std::string_view line) {
     if (!led) led = drop_words(line, words);
   }
   if (line.starts_with(',') || line.starts_with(':')) line = trim(line.substr(1));
-  if (!led) return {};
+  if (!led) {                                   // "Alice has 30 marbles"
+    std::size_t verb = std::string_view::npos;  // past it
+    std::size_t before = 0;                     // the end of what stands before it
+    for (const std::string_view word : {" has ", " have ", " needs ", " need ", " contains ", " earns ", " sells "}) {
+      const std::size_t at = line.rfind(word);
+      if (at != std::string_view::npos && (verb == std::string_view::npos || at + word.size() > verb)) {
+        verb = at + word.size();
+        before = at;
+      }
+    }
+    if (verb == std::string_view::npos || is_denied(line.substr(0, before))) return {};
+    if (line.substr(0, verb).find_first_of("0123456789$\\") != std::string_view::npos) return {};
+    for (const std::string_view condition : {"if ", "If ", " if ", "When ", "Suppose", "Assume", "Since ", "Let "}) {
+      if (line.substr(0, verb).find(condition) != std::string_view::npos) return {};
+    }
+    line = trim(line.substr(verb));
+  }
   for (const std::string_view words : {"exactly", "precisely", "a total of", "only"}) drop_words(line, words);
   std::size_t end = formula_end(line, 0);
   if (end == 0) end = std::min(line.find(' '), line.size());
