@@ -58,9 +58,10 @@ constexpr std::array<std::string_view, 38> kSelections = {
     "left is",      "i'd say",         "i\u2019d say", "i would say",    "remains is",
     "fits best is", "matches best is", "best is"};
 // What says so only at the very end: elsewhere it speaks of parts of the question as well.
-constexpr std::array<std::string_view, 14> kEndings = {
-    "corresponds to", "corresponding to", "the one in",  "points to", "leaving",  "given in", "given by",
-    "shown in",       "described in",     "depicted in", "leaves",    "probably", "likely",   "most likely"};
+constexpr std::array<std::string_view, 17> kEndings = {
+    "corresponds to", "corresponding to", "the one in",   "points to",   "leaving", "given in",
+    "given by",       "shown in",         "described in", "depicted in", "leaves",  "probably",
+    "likely",         "most likely",      "supports",     "favors",      "favours"};
 constexpr std::array<std::string_view, 9> kArrows = {"\u2192", "\u21d2", "\u27f9",       "=>",          "==>",
                                                      "->",     "-->",    "\\Rightarrow", "\\rightarrow"};
 constexpr std::array<std::string_view, 9> kReasons = {"because", "since",   "as",       "for",   "rather",
@@ -114,7 +115,7 @@ constexpr std::array<std::string_view, 13> kAgreement = {
     "is consistent", "is compatible", "is in agreement", "is valid",       "is possible",  "is plausible",    "fits",
     "matches",       "satisfies",     "agrees",          "can be correct", "can be right", "could be correct"};
 // ... and what ends a sentence about the one that is right.
-constexpr std::array<std::string_view, 5> kFits = {"works", "fits", "fits best", "is best", "matches best"};
+constexpr std::array<std::string_view, 6> kFits = {"works", "fits", "fits best", "is best", "matches best", "remains"};
 constexpr std::array<std::string_view, 2> kLeftOver = {"remains", "is left"};
 // How one that is wrong is judged, after "is" or "are" ...
 constexpr std::array<std::string_view, 14> kBlame = {"wrong",      "incorrect", "not",        "false",        "ruled",
@@ -389,7 +390,11 @@ bool concludes(std::string_view after) {
 bool gives_reason(std::string_view after) {
   after = without_closing(after).substr(0, kMaxClause);
   for (const std::string_view dash : {"\u2013 ", "\u2014 "}) {
-    if (after.starts_with(dash)) return true;
+    if (!after.starts_with(dash)) continue;
+    const std::string_view rest = trim(after.substr(dash.size()));  // no "C \u2013 H bond"
+    for (const std::string_view word : {"the", "this", "it", "all", "only", "because", "since", "as", "which"}) {
+      if (rest.starts_with(word) && ends_word(rest.substr(word.size()))) return true;
+    }
   }
   if (after.starts_with(',')) after = trim(after.substr(1));
   return starts_with_word(after, "because") || starts_with_word(after, "since") ||
@@ -788,6 +793,8 @@ class LetterFinder {
       rest = text.substr(8);
     } else if (starts_with_word(text, "verdict")) {
       rest = text.substr(7);
+    } else if (starts_with_word(text, "final")) {
+      rest = text.substr(5);
     } else {
       const std::string_view praise = starts_with_word(text, "correct") ? "correct"
                                       : starts_with_word(text, "right") ? "right"

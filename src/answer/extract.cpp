@@ -244,7 +244,8 @@ std::string_view value_that_is_there(std::string_view line) {
   if (!led) {                                   // "Alice has 30 marbles"
     std::size_t verb = std::string_view::npos;  // past it
     std::size_t before = 0;                     // the end of what stands before it
-    for (const std::string_view word : {" has ", " have ", " needs ", " need ", " contains ", " earns ", " sells "}) {
+    for (const std::string_view word :
+         {" has ", " have ", " needs ", " need ", " contains ", " earns ", " sells ", " takes ", " costs "}) {
       const std::size_t at = line.rfind(word);
       if (at != std::string_view::npos && (verb == std::string_view::npos || at + word.size() > verb)) {
         verb = at + word.size();
@@ -507,10 +508,10 @@ LastLine last_line_answer(std::string_view text) {
   for (const std::string_view said : {text, without_remark(line)}) {
     if (said.empty()) continue;
     const std::string_view sentence = said == text ? std::string_view(line) : said;
-    std::string_view value = last_formula(said);
+    std::string_view value = value_that_answers(sentence);
+    if (value.empty()) value = last_formula(said);
     if (value.empty()) value = value_at_end(sentence);
     if (value.empty()) value = value_that_is_there(sentence);
-    if (value.empty()) value = value_that_answers(sentence);
     if (value.empty()) value = labelled_value(sentence);
     if (value.empty()) continue;
     last.text = value;

@@ -244,7 +244,7 @@ bool drop_sentence(std::string_view& text) {
 bool drop_lead_in(std::string_view& text) {
   std::string_view rest = text;
   for (const std::string_view arrow :
-       {"=>", "->", "\\to ", "\\implies", "\\Rightarrow", "\\rightarrow", "only ", "it's ", "that's "}) {
+       {"=>", "->", "\\to ", "\\implies", "\\Rightarrow", "\\rightarrow", "only ", "exactly ", "it's ", "that's "}) {
     if (!drop_prefix(rest, arrow) || trim(rest).empty()) continue;
     text = trim(rest);
     return true;

@@ -29,16 +29,16 @@ constexpr std::array<std::string_view, 80> kUnits = {
     "unit",   "units",     "week",      "weeks",      "yard",        "yards",       "year",    "years"};
 
 // Words after a number that are no unit of it: they join, scale or date it.
-constexpr std::array<std::string_view, 75> kMeaning = {
-    "ad",       "all",     "am",       "and",     "apr",        "april",     "are",         "at",       "aug",
-    "august",   "base",    "bc",       "bce",     "below",      "billion",   "but",         "ce",       "dec",
-    "december", "dozen",   "each",     "eighths", "except",     "factorial", "feb",         "february", "fifths",
-    "for",      "friday",  "halves",   "hundred", "hundredths", "if",        "is",          "jan",      "january",
-    "jul",      "july",    "jun",      "june",    "least",      "mar",       "march",       "may",      "million",
-    "mod",      "modulo",  "monday",   "most",    "ninths",     "no",        "not",         "nov",      "november",
-    "oclock",   "oct",     "october",  "or",      "pm",         "saturday",  "score",       "sep",      "september",
-    "sevenths", "sixths",  "sunday",   "tenths",  "thirds",     "thousand",  "thousandths", "thursday", "to",
-    "trillion", "tuesday", "wednesday"};
+constexpr std::array<std::string_view, 79> kMeaning = {
+    "ad",       "all",         "am",        "and",      "apr",      "april",      "are",      "at",       "aug",
+    "august",   "base",        "bc",        "bce",      "below",    "billion",    "but",      "ce",       "dec",
+    "december", "dozen",       "each",      "eighths",  "except",   "factorial",  "feb",      "february", "fewer",
+    "fifths",   "for",         "friday",    "halves",   "hundred",  "hundredths", "if",       "is",       "jan",
+    "january",  "jul",         "july",      "jun",      "june",     "least",      "less",     "mar",      "march",
+    "may",      "million",     "mod",       "modulo",   "monday",   "more",       "most",     "ninths",   "no",
+    "not",      "nov",         "november",  "oclock",   "oct",      "october",    "or",       "pm",       "saturday",
+    "score",    "sep",         "september", "sevenths", "sixths",   "sunday",     "tenths",   "than",     "thirds",
+    "thousand", "thousandths", "thursday",  "to",       "trillion", "tuesday",    "wednesday"};
 
 bool is_unit(std::string_view word) { return std::binary_search(kUnits.begin(), kUnits.end(), word); }
 

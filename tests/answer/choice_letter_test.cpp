@@ -368,11 +368,13 @@ TEST(ChoiceLetter, InFewerWords) {
               {"D will be the answer.", 'D'},
               {"D fits best.", 'D'},
               {"D, since the rest fail.", 'D'},
+              {"D \u2013 the others violate parity.", 'D'},
               {"Answer => D", 'D'},
               {"D.\n\nThis is because A is too small.", 'D'},
               {"\\boxed{D \\text{ is correct}}", 'D'},
               // near misses
               {"The least likely is B.", '-'},
+              {"C \u2013 H bonds break", '-'},
               {"The wrong answer is B.", '-'},
               {"The answer is A. Note that B would be the answer if T were higher.", 'A'},
               {"A compound, since it has two elements", '-'},
