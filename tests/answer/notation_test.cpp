@@ -145,6 +145,7 @@ TEST(Notation, UnitsCurrenciesAndOrdinals) {
                     {R"(\$18.90)", R"(\text{EUR } 18.90)"},
                     {"15", R"(15\text{ squared})"},
                     {"15", R"(15\text{ hundredths})"},
+                    {"15", R"(15\text{ more than }x)"},
                     {"3:4", R"(4\text{ to }3)"},
                     {"3/8", R"(3/8 \text{ or } 5/8)"},
                     {"2", "2, 2"},
@@ -164,6 +165,7 @@ TEST(Notation, BoundsWithoutSomePoints) {
                     {R"((0,1)\cup(1,\infty))", R"(x\ge0, x\ne1)"},
                     {R"((0,1)\cup(1,\infty))", R"(x>0, y\ne1)"},
                     {R"((0,1)\cup(1,\infty))", R"(x>0 \text{ or } x\ne1)"},
+                    {R"((-\infty,-2)\cup(3,\infty))", R"(y<-2 \text{ or } x>3)"},
                     {R"((0,\infty))", R"(x>0, x\ne-1)"}});
 }
 
@@ -192,6 +194,7 @@ TEST(Notation, NamesBeforeValues) {
                {"5", R"(\int_0^1 f(x)\,dx=5)"},
                {"5", R"(\sum_{i=1}^{3} a_i=5)"},
                {"x=2", R"(\text{only }x=2)"},
+               {"6", R"(\text{exactly }6)"},
                {"B", R"(\text{Option B})"},
                {"75", R"(\text{seventy-five percent})"},
                {R"(5\text{ cents})", "5\u00a2"},
