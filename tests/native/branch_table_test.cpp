@@ -256,5 +256,39 @@ TEST(BranchTable, OfAllThatShareAPageOneNeedsNoCopy) {
   EXPECT_EQ(pool.used(), 4);
 }
 
+// A tree of 48 branches that split anywhere, each 4,096 tokens long: what is shared is there once.
+TEST(BranchTable, ALongTreeTakesFivePercentMoreThanItsDistinctTokens) {
+  constexpr int kBranches = 48;
+  constexpr int kTokens = 4096;
+  for (unsigned seed = 0; seed < 10; ++seed) {
+    std::mt19937 random(seed);
+    PagePool pool(kBranches * (kTokens / kPageTokens + 1));
+    BranchTable table(pool, kBranches);
+    std::vector<KvSlot> slots;
+    std::vector<PageCopy> copies;
+    struct Branch {
+      BranchId id;
+      int tokens;
+    };
+    std::vector<Branch> branches = {{.id = table.open(), .tokens = 0}};
+    std::int64_t distinct = 0;
+    const auto grow = [&](Branch& branch, int tokens) {
+      table.append(branch.id, tokens, slots, copies);
+      branch.tokens += tokens;
+      distinct += tokens;
+    };
+    grow(branches[0], 300);
+    while (branches.size() < kBranches) {
+      const std::size_t parent = random() % branches.size();
+      grow(branches[parent], static_cast<int>(random() % 50));
+      branches.push_back({.id = table.fork(branches[parent].id), .tokens = branches[parent].tokens});
+    }
+    for (Branch& branch : branches) grow(branch, kTokens - branch.tokens);
+    const auto held = static_cast<double>(pool.used()) * kPageTokens;
+    EXPECT_GE(held, static_cast<double>(distinct));
+    EXPECT_LE(held, 1.05 * static_cast<double>(distinct)) << "seed " << seed;
+  }
+}
+
 }  // namespace
 }  // namespace dts::native
