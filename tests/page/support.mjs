@@ -40,10 +40,13 @@ export const startSlowServer = () => startServer('--engine', 'native-oracle');
 /** Stands between the browser and the server, and can cut the line. */
 export async function startProxy(targetPort) {
   const sockets = new Set();
+  const asked = []; // what came over each connection
   let open = true;
   const server = createServer((client) => {
     if (!open) return client.destroy();
     const upstream = connect(targetPort, '127.0.0.1');
+    const connection = asked.push('') - 1;
+    client.on('data', (bytes) => (asked[connection] += bytes.toString('latin1')));
     for (const socket of [client, upstream]) {
       sockets.add(socket);
       socket.on('error', () => undefined);
@@ -63,6 +66,9 @@ export async function startProxy(targetPort) {
       for (const socket of sockets) socket.destroy();
     },
     mend: () => (open = true),
+    /** The last events that those knew who went on with a tree. */
+    resumedAfter: () =>
+      asked.flatMap((text) => [...text.matchAll(/^last-event-id: (\d+)/gim)].map((id) => Number(id[1]))),
     stop() {
       this.cut();
       server.close();

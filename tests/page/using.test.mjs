@@ -47,7 +47,7 @@ async function startLong(tokens = 500) {
     body: JSON.stringify({
       messages: [{ role: 'user', content: kQuestion }],
       max_tokens: tokens,
-      dts: { method: 'dts-stable', tau_v: 0, tau_h: 100, votes: 1000, max_branches: 48 },
+      dts: { method: 'dts-stable', tau_v: 0, tau_h: 100, votes: 1000, max_branches: 96 },
     }),
   });
   assert.equal(response.status, 202);
