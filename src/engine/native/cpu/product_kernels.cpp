@@ -438,7 +438,7 @@ HWY_NOINLINE void quantised_tile(const std::uint8_t* panel, int lane, const Acti
   }
   for (int r = 0; r < kRows; ++r) {
     for (int c = 0; c < kColumns; ++c) {
-      store(total[r][c], out + static_cast<std::size_t>(r) * stride + c * kLanes, room - c * kLanes);
+      store(total[r][c], out + static_cast<std::size_t>(r) * stride + std::ptrdiff_t{c} * kLanes, room - c * kLanes);
     }
   }
 }
