@@ -6,29 +6,19 @@
 #include <string>
 
 #include "answer/extract.h"
+#include "answer/letter_context.h"
+#include "answer/letter_marks.h"
 #include "text/ascii.h"
 
 namespace dts {
+namespace letters {
 namespace {
 
 using namespace text;
 
-constexpr std::size_t kMaxDressing = 64;  // bytes between a marker and its letter
-constexpr std::size_t kMaxBox = 256;      // bytes: a longer box is cut, not passed over
-constexpr std::size_t kMaxClause = 96;    // bytes that are looked at for what turns a clause round
-constexpr int kMaxFillers = 6;            // phrases between a marker and its letter
+constexpr int kMaxFillers = 6;  // phrases between a marker and its letter
 constexpr std::size_t kMaxText = std::size_t{1}
                                  << 18U;  // bytes: whoever writes more has answered at the end, if at all
-
-// Marks and commands that may stand around a letter and say nothing.
-constexpr std::string_view kMarks = "*_$`\"'([{~";
-constexpr std::string_view kClosingMarks = "*_$`\"')]} \t";
-constexpr std::array<std::string_view, 37> kStyles = {
-    "text",   "textbf", "textrm", "textsf", "textit", "texttt",     "textnormal",  "emph", "mbox",       "mathrm",
-    "mathbf", "mathsf", "mathit", "mathtt", "bm",     "boldsymbol", "bf",          "rm",   "sf",         "it",
-    "tt",     "tiny",   "small",  "large",  "Large",  "LARGE",      "huge",        "Huge", "normalsize", "Bigg",
-    "big",    "Big",    "quad",   "qquad",  "left",   "right",      "displaystyle"};
-constexpr std::array<std::string_view, 3> kColours = {"color", "textcolor", "colorbox"};  // with an argument first
 
 // What may stand between a marker and its letter. Those that say that it is the one ...
 constexpr std::array<std::string_view, 13> kVerbs = {
@@ -64,384 +54,13 @@ constexpr std::array<std::string_view, 17> kEndings = {
     "likely",         "most likely",      "supports",     "favors",      "favours"};
 constexpr std::array<std::string_view, 9> kArrows = {"\u2192", "\u21d2", "\u27f9",       "=>",          "==>",
                                                      "->",     "-->",    "\\Rightarrow", "\\rightarrow"};
-constexpr std::array<std::string_view, 9> kReasons = {"because", "since",   "as",       "for",   "rather",
-                                                      "not",     "instead", "although", "though"};
-// Words between "is" and a judgement.
-constexpr std::array<std::string_view, 16> kAdverbs = {
-    "therefore", "clearly",    "thus",      "indeed",   "hence",     "also", "most likely", "likely",
-    "probably",  "definitely", "obviously", "actually", "certainly", "then", "in fact",     "simply"};
-// How a letter that is right is judged, after "is" ...
-constexpr std::array<std::string_view, 35> kPraise = {"the most reasonable",
-                                                      "more reasonable",
-                                                      "most reasonable",
-                                                      "most likely",
-                                                      "the most likely",
-                                                      "correct",
-                                                      "right",
-                                                      "true",
-                                                      "the correct",
-                                                      "the right",
-                                                      "the best",
-                                                      "the answer",
-                                                      "the better",
-                                                      "more accurate",
-                                                      "most accurate",
-                                                      "the most accurate",
-                                                      "the most likely answer",
-                                                      "the most likely option",
-                                                      "the most likely choice",
-                                                      "the more accurate",
-                                                      "more plausible",
-                                                      "most plausible",
-                                                      "the most plausible",
-                                                      "more appropriate",
-                                                      "most appropriate",
-                                                      "the most appropriate",
-                                                      "the most suitable",
-                                                      "the most consistent",
-                                                      "the closest match",
-                                                      "the closest answer",
-                                                      "the closest option",
-                                                      "the closest choice",
-                                                      "our answer",
-                                                      "my answer",
-                                                      "the final answer"};
-// ... what "the only" goes on with, and what follows "only C".
-constexpr std::array<std::string_view, 23> kOnlyOnes = {
-    "option",     "choice",     "one",        "answer",   "statement", "possibility", "candidate",  "correct",
-    "right",      "true",       "consistent", "valid",    "plausible", "remaining",   "viable",     "possible",
-    "reasonable", "acceptable", "physical",   "feasible", "logical",   "suitable",    "appropriate"};
+// What follows "only C".
 constexpr std::array<std::string_view, 13> kAgreement = {
     "is consistent", "is compatible", "is in agreement", "is valid",       "is possible",  "is plausible",    "fits",
     "matches",       "satisfies",     "agrees",          "can be correct", "can be right", "could be correct"};
 // ... and what ends a sentence about the one that is right.
 constexpr std::array<std::string_view, 6> kFits = {"works", "fits", "fits best", "is best", "matches best", "remains"};
 constexpr std::array<std::string_view, 2> kLeftOver = {"remains", "is left"};
-// How one that is wrong is judged, after "is" or "are" ...
-constexpr std::array<std::string_view, 14> kBlame = {"wrong",      "incorrect", "not",        "false",        "ruled",
-                                                     "eliminated", "excluded",  "impossible", "inconsistent", "invalid",
-                                                     "unlikely",   "too",       "out",        "the wrong"};
-// ... what it does, and what stands before one that is not meant.
-constexpr std::array<std::string_view, 18> kFaults = {
-    "isn't",    "aren't",     "can be ruled", "can be eliminated", "can be excluded", "cannot", "can't", "does not",
-    "doesn't",  "do not",     "don't",        "would not",         "wouldn't",        "won't",  "fails", "fail",
-    "violates", "contradicts"};
-constexpr std::array<std::string_view, 32> kRejection = {
-    "not",        "rather than", "instead of",  "rule out",  "rules out", "ruled out",   "ruling out", "eliminate",
-    "eliminates", "eliminated",  "eliminating", "exclude",   "excludes",  "excluded",    "excluding",  "reject",
-    "rejects",    "rejecting",   "discard",     "dismiss",   "unlike",    "isn't",       "than",       "nor",
-    "neither",    "never",       "not be",      "cannot be", "can't be",  "couldn't be", "least",      "less"};
-// What makes "B is correct" and "it is B" something to be seen, or a reason.
-constexpr std::array<std::string_view, 12> kHypotheses = {"if",     "whether",  "suppose", "supposing",
-                                                          "assume", "assuming", "unless",  "either",
-                                                          "or",     "because",  "since",   "when"};
-// What turns "the only option ..." round.
-constexpr std::array<std::string_view, 17> kReversals = {
-    "not",    "n't",      "n\u2019t",  "fail",   "wrong",      "incorrect", "inconsistent", "false",     "violat",
-    "cannot", "eliminat", "ruled out", "exclud", "contradict", "invalid",   "implausible",  "impossible"};
-
-bool starts_with(std::string_view text, std::string_view lower) {
-  if (text.size() < lower.size()) return false;
-  return std::equal(lower.begin(), lower.end(), text.begin(), [](char a, char b) { return a == to_lower(b); });
-}
-
-bool ends_word(std::string_view after) {
-  return after.empty() || (!is_letter(after.front()) && !is_digit(after.front()));
-}
-
-bool starts_with_word(std::string_view text, std::string_view lower) {
-  return starts_with(text, lower) && ends_word(text.substr(lower.size()));
-}
-
-// The longest of `phrases` that `text` begins with, as whole words; empty when it begins with none.
-template <std::size_t n>
-std::string_view first_phrase(std::string_view text, const std::array<std::string_view, n>& phrases) {
-  std::string_view longest;
-  for (const std::string_view one : phrases) {
-    if (one.size() > longest.size() && starts_with_word(text, one)) longest = one;
-  }
-  return longest;
-}
-
-// Of the character after a letter: a letter that is part of a word, a formula or a name (D-glucose, C_6, C=O, B/C, A's)
-// is none of the choices.
-bool stands_free(std::string_view after) {
-  if (!ends_word(after)) return false;
-  if (after.empty()) return true;
-  if (after.front() == '=' || after.front() == '^' || after.front() == '+') return false;
-  for (const std::string_view joint : {"-", "_", "/", "'", "\u2010", "\u2011", "\u2013", "\u2019"}) {
-    if (!after.starts_with(joint)) continue;
-    const std::string_view next = after.substr(joint.size());
-    return next.empty() || (!is_letter(next.front()) && !is_digit(next.front()) && next.front() != '{');
-  }
-  return true;
-}
-
-// How many bytes of `text` are a command that only dresses what follows it; 0 when it begins with none.
-std::size_t command_size(std::string_view text) {
-  if (text.size() < 2 || text[0] != '\\') return 0;
-  if (std::string_view("([,;:! ").find(text[1]) != std::string_view::npos) return 2;
-  std::size_t end = 1;
-  while (end < text.size() && end <= kMaxDressing && is_letter(text[end])) ++end;
-  const std::string_view name = text.substr(1, end - 1);
-  if (std::find(kStyles.begin(), kStyles.end(), name) != kStyles.end()) return end;
-  if (std::find(kColours.begin(), kColours.end(), name) == kColours.end()) return 0;
-  const std::size_t close = text.substr(end, kMaxDressing).find('}');
-  return close == std::string_view::npos || text[end] != '{' ? 0 : end + close + 1;
-}
-
-std::string_view without_dressing(std::string_view text, bool across_lines) {
-  const std::size_t size = text.size();
-  while (!text.empty() && size - text.size() < kMaxDressing) {
-    const char c = text.front();
-    const bool line_end = c == '\n' || c == '\r';
-    if (kMarks.find(c) != std::string_view::npos || (is_space(c) && (across_lines || !line_end))) {
-      text.remove_prefix(1);
-      continue;
-    }
-    const std::size_t command = command_size(text);
-    if (command == 0) break;
-    text.remove_prefix(command);
-  }
-  return text;
-}
-
-// Without the marks that close what dressed a letter.
-std::string_view without_closing(std::string_view after) {
-  const std::size_t size = after.size();
-  while (!after.empty() && size - after.size() < kMaxDressing) {
-    if (kClosingMarks.find(after.front()) != std::string_view::npos) {
-      after.remove_prefix(1);
-    } else if (after.starts_with("\\)") || after.starts_with("\\]")) {
-      after.remove_prefix(2);
-    } else {
-      break;
-    }
-  }
-  return after;
-}
-
-bool ends_with_word(std::string_view text, std::string_view lower) {
-  return text.size() >= lower.size() && starts_with(text.substr(text.size() - lower.size()), lower) &&
-         (text.size() == lower.size() || !is_letter(text[text.size() - lower.size() - 1]));
-}
-
-std::string_view without_marks_at_end(std::string_view before) {
-  before = before.substr(before.size() - std::min<std::size_t>(before.size(), 48));
-  while (!before.empty() && (is_space(before.back()) || kMarks.find(before.back()) != std::string_view::npos)) {
-    before.remove_suffix(1);
-  }
-  return before;
-}
-
-// "not option C", "rather than (C)": of the words right before it.
-bool is_rejected(std::string_view before) {
-  for (int word = 0; word < 2; ++word) {
-    before = without_marks_at_end(before);
-    for (const std::string_view one : kRejection) {
-      if (ends_with_word(before, one)) return true;
-    }
-    // Past one word that only names it.
-    bool named = false;
-    for (const std::string_view one : {"option", "options", "choice", "answer", "the"}) {
-      if (!ends_with_word(before, one)) continue;
-      before.remove_suffix(std::string_view(one).size());
-      named = true;
-      break;
-    }
-    if (!named) return false;
-  }
-  return false;
-}
-
-// "if B is correct", "A or B is correct": of the word right before it.
-bool is_supposed(std::string_view before) {
-  before = without_marks_at_end(before);
-  for (const std::string_view one : {"option", "choice", "answer"}) {
-    if (!ends_with_word(before, one)) continue;
-    before = without_marks_at_end(before.substr(0, before.size() - one.size()));
-  }
-  return std::any_of(kHypotheses.begin(), kHypotheses.end(),
-                     [&](std::string_view one) { return ends_with_word(before, one); });
-}
-
-// "the wrong answer": of the word right before it.
-bool is_faulty(std::string_view before) {
-  before = without_marks_at_end(before);
-  constexpr std::array<std::string_view, 4> kFaulty = {"wrong", "incorrect", "false", "worst"};
-  return std::any_of(kFaulty.begin(), kFaulty.end(), [&](std::string_view one) { return ends_with_word(before, one); });
-}
-
-// "B would be the answer if T were higher": of what follows the letter.
-bool is_counterfactual(std::string_view after) {
-  after = after.substr(0, kMaxClause);
-  if (!starts_with_word(after, "would be") && !starts_with_word(after, "would have been")) return false;
-  const std::string_view sentence = after.substr(0, after.find_first_of(".;!?\n"));
-  return sentence.find(" if ") != std::string_view::npos || sentence.find(" had ") != std::string_view::npos;
-}
-
-// "..., since option C lacks": what comes speaks for another one.
-bool is_compared(std::string_view before) {
-  before = without_marks_at_end(before);
-  constexpr std::array<std::string_view, 5> kComparisons = {"since", "because", "while", "whereas", "although"};
-  return std::any_of(kComparisons.begin(), kComparisons.end(),
-                     [&](std::string_view one) { return ends_with_word(before, one); });
-}
-
-// "None of this matches B": of the beginning of the clause.
-bool is_of_none(std::string_view before) {
-  before = before.substr(before.size() - std::min(before.size(), kMaxClause));
-  const std::size_t mark = before.find_last_of(".,;:!?\n");
-  const std::string_view clause = trim(before.substr(mark == std::string_view::npos ? 0 : mark + 1));
-  for (const std::string_view one : {"none", "nothing", "no", "neither", "nobody"}) {
-    if (starts_with_word(clause, one)) return true;
-  }
-  return false;
-}
-
-// "(A) and " and "(A) or ": of what stands before another letter in brackets.
-bool is_listed(std::string_view before) {
-  before = without_marks_at_end(before);
-  for (const std::string_view one : {"and", "or"}) {
-    if (!ends_with_word(before, one)) continue;
-    before = trim(before.substr(0, before.size() - one.size()));
-    if (before.ends_with(',')) before.remove_suffix(1);
-    return before.size() > 2 && before.ends_with(')') && before[before.size() - 3] == '(';
-  }
-  return false;
-}
-
-// After "is" and the adverbs that may follow it; empty when it begins with another verb.
-std::string_view judgement(std::string_view after) {
-  for (const std::string_view verb :
-       {"is", "are", "would be", "must be", "should be", "seems to be", "seems", "appears to be", "appears",
-        "looks to be", "looks", "remains", "will be", "has to be"}) {
-    if (!starts_with_word(after, verb)) continue;
-    after = trim(after.substr(verb.size(), kMaxClause));
-    for (int adverb = 0; adverb < 3; ++adverb) {
-      if (after.starts_with(',')) after = trim(after.substr(1));
-      after = trim(after.substr(first_phrase(after, kAdverbs).size()));
-    }
-    return after.starts_with(',') ? trim(after.substr(1)) : after;
-  }
-  return {};
-}
-
-// "C: correct", "(C) false": what a list says of a letter, of what follows it.
-enum class Verdict { kNone, kRight, kWrong };
-
-Verdict verdict_on(std::string_view after) {
-  constexpr std::array<std::string_view, 5> kRight = {"correct", "right", "true", "yes", "valid"};
-  constexpr std::array<std::string_view, 7> kWrong = {"incorrect",  "wrong",     "false",   "no",
-                                                      "eliminated", "ruled out", "rejected"};
-  const bool in_brackets = after.starts_with(')');
-  after = without_closing(after).substr(0, kMaxClause);
-  bool linked = in_brackets;
-  for (const std::string_view mark : {":", "-", "\u2013", "\u2014", "=>", "\u2192"}) {
-    if (!after.starts_with(mark)) continue;
-    after = without_dressing(after.substr(mark.size()), false);
-    linked = true;
-    break;
-  }
-  if (!linked) return Verdict::kNone;
-  // "A) no" may be an option itself.
-  if (in_brackets && (starts_with_word(after, "yes") || starts_with_word(after, "no"))) return Verdict::kNone;
-  const std::string_view right = first_phrase(after, kRight);
-  const std::string_view word = right.empty() ? first_phrase(after, kWrong) : right;
-  if (word.empty()) return Verdict::kNone;
-  const std::string_view rest = without_closing(after.substr(word.size()));
-  const bool ends = rest.empty() || std::string_view(".,;!(\n\r").find(rest.front()) != std::string_view::npos ||
-                    !first_phrase(rest, kReasons).empty();
-  return !ends ? Verdict::kNone : right.empty() ? Verdict::kWrong : Verdict::kRight;
-}
-
-// "C is wrong": of what follows the letter.
-bool is_blamed(std::string_view after) {
-  if (verdict_on(after) == Verdict::kWrong) return true;
-  after = without_closing(after).substr(0, kMaxClause);
-  return !first_phrase(after, kFaults).empty() || !first_phrase(judgement(after), kBlame).empty();
-}
-
-// Something in the clause turns it round: "the only option that fails".
-bool is_reversed(std::string_view clause) {
-  clause = clause.substr(0, std::min(clause.find_first_of(".,;:!?\n"), kMaxClause));
-  const std::string text = lower_case(clause);
-  return std::any_of(kReversals.begin(), kReversals.end(),
-                     [&](std::string_view one) { return text.find(one) != std::string::npos; });
-}
-
-// The sentence ends here: a point, or the end of the text. A line that ends may go on in the next.
-bool sentence_ends(std::string_view after) {
-  after = without_closing(after);
-  if (after.empty()) return true;
-  return std::string_view(".!;").find(after.front()) != std::string_view::npos &&
-         (after.size() == 1 || !(is_letter(after[1]) || is_digit(after[1])));
-}
-
-// The sentence or the line ends here, or gives its reason.
-bool concludes(std::string_view after) {
-  after = without_closing(after);
-  if (after.empty() || std::string_view(".!;\n\r").find(after.front()) != std::string_view::npos) return true;
-  if (after.front() == ',') after = trim(after.substr(1, kMaxDressing));
-  return !first_phrase(after, kReasons).empty();
-}
-
-// "B because", "B, since", "B \u2013 the others": of what follows the letter.
-bool gives_reason(std::string_view after) {
-  after = without_closing(after).substr(0, kMaxClause);
-  for (const std::string_view dash : {"\u2013 ", "\u2014 "}) {
-    if (!after.starts_with(dash)) continue;
-    const std::string_view rest = trim(after.substr(dash.size()));  // no "C \u2013 H bond"
-    for (const std::string_view word : {"the", "this", "it", "all", "only", "because", "since", "as", "which"}) {
-      if (rest.starts_with(word) && ends_word(rest.substr(word.size()))) return true;
-    }
-  }
-  if (after.starts_with(',')) after = trim(after.substr(1));
-  return starts_with_word(after, "because") || starts_with_word(after, "since") ||
-         starts_with_word(after, "rather than");
-}
-
-// Nothing but marks and a point up to the end of the text.
-bool ends_text(std::string_view after) {
-  after = without_closing(after);
-  if (after.starts_with('.') || after.starts_with('!')) after.remove_prefix(1);
-  return after.size() <= kMaxDressing && trim(without_closing(after)).empty();
-}
-
-// Nothing but marks up to the end of the line.
-bool stands_alone(std::string_view after) {
-  for (const char c : after.substr(0, kMaxDressing)) {
-    if (c == '\n' || c == '\r') return true;
-    if (c != '.' && kClosingMarks.find(c) == std::string_view::npos) return false;
-  }
-  return after.size() <= kMaxDressing;
-}
-
-// What a box shows, without commands, braces and dollar signs. Expects what follows its opening brace; empty when it
-// is never closed.
-std::string shown_in_box(std::string_view box) {
-  std::string shown;
-  int depth = 1;
-  const std::size_t end = std::min(box.size(), kMaxBox);
-  for (std::size_t at = 0; at < end;) {
-    const char c = box[at];
-    if (c == '\\') {
-      const std::size_t command = command_size(box.substr(at));
-      // "\(" is a mark, "\ " and "\quad" are spaces; the rest of the commands is part of a formula.
-      if (command == 0) shown += box.substr(at, 2);
-      if (command > 0 && box[at + 1] != '(') shown += ' ';
-      at += command == 0 ? 2 : command;
-      continue;
-    }
-    ++at;
-    if (c == '{') ++depth;
-    if (c == '}' && --depth == 0) return shown;
-    const bool bold = c == '*' && (box.substr(at).starts_with('*') || (at > 1 && box[at - 2] == '*'));
-    if (c == '~') shown += ' ';
-    if (!bold && std::string_view("{}$~").find(c) == std::string_view::npos) shown += c;
-  }
-  return end == kMaxBox ? shown : std::string();
-}
 
 // Where a letter stands.
 struct Spot {
@@ -586,7 +205,7 @@ class LetterFinder {
     if (quoted) text = text.substr(1, text.size() - 2);
     text = without_dressing(text, true);
     if (text.empty()) return '\0';
-    const bool whole = ends_option(text.substr(1)) || is_praise(judgement(without_closing(text.substr(1))));
+    const bool whole = ends_option(text.substr(1)) || is_praised(text.substr(1));
     return whole ? letter_of(text.front(), true) : '\0';
   }
 
@@ -626,53 +245,13 @@ class LetterFinder {
     }
     const std::string_view after = without_closing(text.substr(1));
     if (is_counterfactual(after)) return '\0';
-    const std::string_view judged = judgement(after);
     const bool fits = std::any_of(kFits.begin(), kFits.end(), [&](std::string_view one) {
       return starts_with_word(after, one) && sentence_ends(after.substr(one.size()));
     });
     const bool chosen = fits || (starts_with_word(after, "it is") && sentence_ends(after.substr(5)));  // "So A it is."
-    const bool praised = chosen || verdict_on(text.substr(1)) == Verdict::kRight || is_praise(judged) ||
-                         (starts_with_word(after, "is") && sentence_ends(after.substr(2)) && corrects(before));
+    const bool praised = chosen || is_listed_as_right(text.substr(1)) || is_praised(text.substr(1)) ||
+                         (starts_with_word(after, "is") && sentence_ends(after.substr(2)) && is_correction(before));
     return praised && !is_rejected(before) && !is_supposed(before) ? text[0] : '\0';
-  }
-
-  // What follows "is".
-  static bool is_praise(std::string_view judged) {
-    if (starts_with_word(judged, "the only")) {
-      const std::string_view rest = trim(judged.substr(8));
-      return !first_phrase(rest, kOnlyOnes).empty() && !is_reversed(rest);
-    }
-    const std::string_view praise = first_phrase(judged, kPraise);
-    if (praise.empty()) return false;
-    const std::string_view rest = judged.substr(praise.size());
-    // "right-handed", "right of the peak": no judgements.
-    if (rest.starts_with('-')) return false;
-    for (const std::string_view place : {"of", "above", "below", "next", "after", "before"}) {
-      if (praise == "right" && starts_with_word(trim(rest), place)) return false;
-    }
-    return true;
-  }
-
-  // "B is not the correct answer; " has just been said.
-  static bool corrects(std::string_view before) {
-    const std::string text = lower_case(before.substr(before.size() - std::min(before.size(), kMaxClause)));
-    for (const std::string_view denial : {"not ", "n't ", "n\u2019t "}) {
-      for (const std::string_view praise : {"correct", "right", "the correct", "the right", "the best answer",
-                                            "the best option", "the best choice", "the answer"}) {
-        const std::size_t at = text.rfind(std::string(denial) + std::string(praise));
-        if (at == std::string::npos) continue;
-        // Nothing but the rest of that clause stands between: one mark ends it, with or without "but".
-        std::string_view between = std::string_view(text).substr(at);
-        const std::size_t mark = between.find_first_of(",;:.");
-        if (mark == std::string_view::npos) continue;
-        between = trim(without_dressing(between.substr(mark + 1), true));
-        for (const std::string_view word : {"but", "rather", "option", "choice"}) {
-          if (starts_with_word(between, word)) between = without_dressing(between.substr(word.size()), true);
-        }
-        if (between.empty()) return true;
-      }
-    }
-    return false;
   }
 
   // After "answer", "option", "choice" and the like: a few words that say nothing, then the letter.
@@ -847,7 +426,7 @@ class LetterFinder {
   static bool is_article(std::string_view text) {
     if (text.size() < 3 || text[0] != 'A' || text[1] != ' ') return false;
     const std::string_view next = text.substr(2);
-    return is_letter(next.front()) && first_phrase(next, kReasons).empty();
+    return is_letter(next.front()) && !begins_reason(next);
   }
 
   // As options begin: "B) ", "B. ", "B: ". Expects no marks before it.
@@ -944,10 +523,11 @@ char first_stated(std::string_view text, int choices) {
 }
 
 }  // namespace
+}  // namespace letters
 
 char choice_letter(std::string_view text, int choices) {
-  if (const char stated = first_stated(text, choices); stated != '\0') return stated;
-  return LetterFinder(text.substr(text.size() - std::min(text.size(), kMaxText)), choices).find();
+  if (const char stated = letters::first_stated(text, choices); stated != '\0') return stated;
+  return letters::LetterFinder(text.substr(text.size() - std::min(text.size(), letters::kMaxText)), choices).find();
 }
 
 }  // namespace dts

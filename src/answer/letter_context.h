@@ -1,0 +1,43 @@
+// What the words around the letter of a choice say of it: that it is the one, that it is not, or that it is only
+// supposed.
+#pragma once
+
+#include <string_view>
+
+namespace dts::letters {
+
+// Of what stands before a letter.
+//
+// "not option C", "rather than (C)".
+bool is_rejected(std::string_view before);
+// "if B is correct", "A or B is correct".
+bool is_supposed(std::string_view before);
+// "the wrong answer".
+bool is_faulty(std::string_view before);
+// "..., since option C lacks": what comes speaks for another one.
+bool is_compared(std::string_view before);
+// "None of this matches B".
+bool is_of_none(std::string_view before);
+// "(A) and " and "(A) or ", before another letter in brackets.
+bool is_listed(std::string_view before);
+// "B is not the correct answer; " has just been said.
+bool is_correction(std::string_view before);
+
+// Of what follows a letter.
+//
+// "B would be the answer if T were higher".
+bool is_counterfactual(std::string_view after);
+// "C is wrong", "C: no".
+bool is_blamed(std::string_view after);
+// "C is correct".
+bool is_praised(std::string_view after);
+// "C: correct", as a list has it.
+bool is_listed_as_right(std::string_view after);
+// The sentence or the line ends here, or gives its reason.
+bool concludes(std::string_view after);
+// "B because", "B, since", "B \u2013 the others".
+bool gives_reason(std::string_view after);
+// "A because": no article.
+bool begins_reason(std::string_view text);
+
+}  // namespace dts::letters
