@@ -5,11 +5,14 @@
 #include <gguf.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <functional>
 #include <limits>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "dts/error.h"
 #include "dts/local_model.h"
@@ -28,8 +31,17 @@ struct TensorsDeleter {
 };
 using File = std::unique_ptr<gguf_context, FileDeleter>;
 
-// The model with its metadata changed.
-std::string write_changed(const RandomModelOptions& options, const std::function<void(gguf_context*)>& change) {
+// A tensor in place of the model's of that name, or beside them.
+struct OtherTensor {
+  std::string name;
+  ggml_type type;
+  std::int64_t columns;
+  std::int64_t rows;
+};
+
+// The model with its metadata changed, and with other tensors.
+std::string write_changed(const RandomModelOptions& options, const std::function<void(gguf_context*)>& change,
+                          const std::vector<OtherTensor>& others = {}) {
   ggml_context* read = nullptr;
   const File original(gguf_init_from_file(write_model("whole", options).c_str(), {.no_alloc = false, .ctx = &read}));
   const std::unique_ptr<ggml_context, TensorsDeleter> tensors(read);
@@ -37,7 +49,19 @@ std::string write_changed(const RandomModelOptions& options, const std::function
   gguf_set_kv(file.get(), original.get());
   change(file.get());
   for (std::int64_t i = 0; i < gguf_get_n_tensors(original.get()); ++i) {
-    gguf_add_tensor(file.get(), ggml_get_tensor(read, gguf_get_tensor_name(original.get(), i)));
+    const std::string name = gguf_get_tensor_name(original.get(), i);
+    const bool replaced = std::any_of(others.begin(), others.end(), [&](const auto& one) { return one.name == name; });
+    if (!replaced) gguf_add_tensor(file.get(), ggml_get_tensor(read, name.c_str()));
+  }
+  constexpr std::size_t kRoom = std::size_t{1} << 20U;
+  const std::unique_ptr<ggml_context, TensorsDeleter> more(
+      ggml_init({.mem_size = kRoom, .mem_buffer = nullptr, .no_alloc = false}));
+  for (const OtherTensor& other : others) {
+    ggml_tensor* tensor = ggml_new_tensor_2d(more.get(), other.type, other.columns, other.rows);
+    ggml_set_name(tensor, other.name.c_str());
+    if (tensor->data == nullptr) tensor->data = tensor;  // of no bytes, but the writer asks
+    if (ggml_nbytes(tensor) > 0) std::memset(tensor->data, 0, ggml_nbytes(tensor));
+    gguf_add_tensor(file.get(), tensor);
   }
   std::string path = scratch_file("changed.gguf");
   EXPECT_TRUE(gguf_write_to_file(file.get(), path.c_str(), /*only_meta=*/false));
@@ -146,6 +170,30 @@ TEST(GgufSizes, BeyondWhatCanBeComputedWithAreNotTaken) {
               gguf_set_val_u32(file, "llama.rope.dimension_count", 1U << 20U);
             }),
             "");
+}
+
+// Of a type that nothing expands, and without elements: what adds up to the right shape all the same.
+TEST(GgufTensors, WhatCannotBeReadIsNamed) {
+  const auto why = [](const RandomModelOptions& options, const std::vector<OtherTensor>& others) {
+    std::string reason;
+    const auto unchanged = [](gguf_context* /*file*/) {};
+    EXPECT_EQ(native::open_gguf_weights(write_changed(options, unchanged, others), reason), nullptr);
+    EXPECT_EQ(reason.find('\n'), std::string::npos) << reason;
+    return reason;
+  };
+  const RandomModelOptions llama = family_options("llama");
+  for (const ggml_type type : {GGML_TYPE_I32, GGML_TYPE_I8, GGML_TYPE_F64}) {
+    EXPECT_NE(why(llama, {{"rope_freqs.weight", type, llama.head_size / 2, 1}}).find("rope_freqs.weight is "),
+              std::string::npos);
+  }
+  const RandomModelOptions qwen = family_options("qwen2");
+  const std::int64_t q = std::int64_t{qwen.heads} * qwen.head_size;
+  const std::int64_t kv = std::int64_t{qwen.kv_heads} * qwen.head_size;
+  EXPECT_NE(why(qwen, {{"blk.0.attn_q.bias", GGML_TYPE_F32, q + 2 * kv, 1},
+                       {"blk.0.attn_k.bias", GGML_TYPE_F32, 0, 1},
+                       {"blk.0.attn_v.bias", GGML_TYPE_F32, 0, 1}})
+                .find("is empty"),
+            std::string::npos);
 }
 
 // The kernels have room for so many queries of one kv head.

@@ -154,6 +154,12 @@ std::map<std::string, Tensor> list_tensors(const gguf_context* gguf) {
   return tensors;
 }
 
+bool is_readable(const std::string& name, const Tensor& tensor, std::string& why) {
+  if (tensor.columns < 1 || tensor.rows < 1) return why = fmt::format("{} is empty", name), false;
+  if (tensor.type == GGML_TYPE_F32 || ggml_get_type_traits(tensor.type)->to_float != nullptr) return true;
+  return why = fmt::format("{} is {}", name, ggml_type_name(tensor.type)), false;
+}
+
 // What the metadata says; empty and `why` when a part of it is beyond this engine.
 std::optional<Geometry> read_geometry(const GgufMetadata& metadata, const GgufFacts& facts,
                                       const std::map<std::string, Tensor>& tensors, std::string& why) {
@@ -228,9 +234,7 @@ bool check_tensors(const GgufWeights& weights, const std::map<std::string, Tenso
       if (tensor == tensors.end()) return why = fmt::format("it has no tensor {}", name), false;
       const bool row = shape.rows == 1;
       if (!row && tensor->second.columns != shape.columns) return why = fmt::format("{} is misshapen", name), false;
-      if (tensor->second.type != GGML_TYPE_F32 && ggml_get_type_traits(tensor->second.type)->to_float == nullptr) {
-        return why = fmt::format("{} is {}", name, ggml_type_name(tensor->second.type)), false;
-      }
+      if (!is_readable(name, tensor->second, why)) return false;
       elements += tensor->second.rows * tensor->second.columns;
       ++known;
     }
@@ -248,7 +252,10 @@ bool check_tensors(const GgufWeights& weights, const std::map<std::string, Tenso
     if (g.head_norms && (!expect(Part::kQueryNorm, layer) || !expect(Part::kKeyNorm, layer))) return false;
   }
   for (const char* name : {"rope_freqs.weight", "rope_factors_short.weight", "rope_factors_long.weight"}) {
-    known += tensors.count(name);
+    const auto tensor = tensors.find(name);
+    if (tensor == tensors.end()) continue;
+    if (!is_readable(name, tensor->second, why)) return false;
+    ++known;
   }
   if (known != tensors.size()) {
     return why = fmt::format("{} of its {} tensors are unknown", tensors.size() - known, tensors.size()), false;
