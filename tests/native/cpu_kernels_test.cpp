@@ -8,6 +8,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <numeric>
 #include <random>
 #include <string>
@@ -144,6 +145,25 @@ TEST(CpuKernels, CodesAreTheNearestAndSumUp) {
     EXPECT_EQ(out.code_sums[b * 2], sums[0]);
     EXPECT_EQ(out.code_sums[b * 2 + 1], sums[1]);
     EXPECT_FLOAT_EQ(out.sums[b], out.scales[b] * static_cast<float>(sums[0] + sums[1]));
+  }
+}
+
+// One of them, wherever it stands, makes the whole block's products no number.
+TEST(CpuKernels, NoNumberIsNotLostAmongNumbers) {
+  if (cpu_kernels() == nullptr) GTEST_SKIP() << "this CPU has no kernels";
+  for (const float bad : {std::nanf(""), -std::nanf(""), std::numeric_limits<float>::infinity()}) {
+    for (std::size_t at = 0; at < kBlockInputs; ++at) {
+      ActivationBuffer buffer;
+      buffer.reserve(1, kBlockInputs, {.codes = true});
+      std::vector<float> values = random_floats(kBlockInputs, 3);
+      values[at] = bad;
+      const auto out = buffer.code_row(0, kBlockInputs);
+      cpu_kernels()->quantise(values.data(), kBlockInputs, out);
+      EXPECT_TRUE(std::isnan(out.scales[0]) && std::isnan(out.sums[0])) << at;
+      EXPECT_EQ(out.code_sums[0], 0) << at;
+      EXPECT_EQ(out.code_sums[1], 0) << at;
+      for (std::size_t i = 0; i < kBlockInputs; ++i) EXPECT_EQ(out.codes[i], 0) << at;
+    }
   }
 }
 

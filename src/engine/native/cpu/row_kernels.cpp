@@ -143,11 +143,16 @@ void quantise(const float* values, int n, const ActivationBuffer::CodeRow& out) 
   for (int block = 0; block < n / kBlockInputs; ++block) {
     const float* from = values + std::ptrdiff_t{block} * kBlockInputs;
     FloatVec most = hn::Zero(df);
-    for (int i = 0; i < kBlockInputs; i += kLanes) most = hn::Max(most, hn::Abs(hn::LoadU(df, from + i)));
+    auto none = hn::IsNaN(most);  // Max may lose one
+    for (int i = 0; i < kBlockInputs; i += kLanes) {
+      const FloatVec v = hn::LoadU(df, from + i);
+      most = hn::Max(most, hn::Abs(v));
+      none = hn::Or(none, hn::IsNaN(v));
+    }
     const float amplitude = hn::GetLane(hn::MaxOfLanes(df, most));
     // What is not finite has no code: zeros, and a scale that says so further on.
-    const bool sound = std::isfinite(amplitude);
-    const float scale = amplitude / 127.0F;
+    const bool sound = std::isfinite(amplitude) && hn::AllFalse(df, none);
+    const float scale = sound ? amplitude / 127.0F : std::numeric_limits<float>::quiet_NaN();
     const FloatVec inverse = hn::Set(df, sound && amplitude > 0 ? 127.0F / amplitude : 0.0F);
     for (int half = 0; half < 2; ++half) {
       auto sum = hn::Zero(di);
@@ -286,7 +291,8 @@ HWY_INLINE float weigh(float* scores, bool first, RunningAttention& query) {
     sum = hn::Add(sum, weight);
   }
   const float kept = first ? 0.0F : hn::GetLane(exponential(hn::Set(df, query.max - max)));
-  query.sum = (first ? 0.0F : query.sum * kept) + lane_sum(sum);
+  // By name: a compiler may join a product and a sum for some numbers of queries and not for others.
+  query.sum = first ? lane_sum(sum) : std::fma(query.sum, kept, lane_sum(sum));
   query.max = max;
   return kept;
 }
