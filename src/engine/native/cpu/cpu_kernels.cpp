@@ -65,22 +65,26 @@ bool has(const InstructionSet& set) {
   return (hwy::SupportedTargets() & set.target) != 0 && (set.has_further == nullptr || set.has_further());
 }
 
+// So that Highway's dispatch takes that set: it may have been compiled for better ones, of which this table knows
+// nothing.
+const InstructionSet* taken(const InstructionSet& set) {
+#if HWY_ARCH_X86
+  hwy::DisableTargets(set.target - 1);  // a better one is a lower bit
+#endif
+  return &set;
+}
+
 // Null where the CPU has none.
 const InstructionSet* best() {
   const auto found = std::find_if(std::rbegin(kSets), std::rend(kSets), has);
-  return found == std::rend(kSets) ? nullptr : &*found;
+  return found == std::rend(kSets) ? nullptr : taken(*found);
 }
 
 const InstructionSet* named(std::string_view key) {
   std::string possible;
   for (const InstructionSet& set : kSets) {
     if (!has(set)) continue;
-    if (set.key == key) {
-#if HWY_ARCH_X86
-      hwy::DisableTargets(set.target - 1);  // a better one is a lower bit
-#endif
-      return &set;
-    }
+    if (set.key == key) return taken(set);
     possible += (possible.empty() ? "" : ", ") + std::string(set.key);
   }
   throw Error("DTS_CPU_KERNELS=" + std::string(key) + ": this CPU has " +

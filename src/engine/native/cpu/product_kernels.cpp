@@ -34,8 +34,8 @@ constexpr int kLanes = static_cast<int>(hn::MaxLanes(F32()));
 constexpr int kColumnsOfPanel = kPanelOutputs / kLanes;  // vectors that a panel is wide
 constexpr std::size_t kVector = 64;                      // bytes of a group of four inputs, all lanes of a panel
 constexpr int kGroups = kBlockInputs / 4;
-#if HWY_TARGET == HWY_AVX3 || HWY_TARGET == HWY_AVX3_DL
-constexpr int kMostRows = 12;  // in registers, beside as many sums in single precision, times ...
+#if HWY_ARCH_X86 && HWY_TARGET <= HWY_AVX3  // and what is better
+constexpr int kMostRows = 12;               // in registers, beside as many sums in single precision, times ...
 constexpr int kColumns = 1;
 constexpr int kMostFloatRows = 8;  // in registers, times ...
 constexpr int kFloatColumns = 3;
@@ -50,6 +50,8 @@ constexpr int kColumns = 2;
 constexpr int kMostFloatRows = 2;
 constexpr int kFloatColumns = 2;
 #endif
+
+static_assert(kColumns * kLanes <= kPanelOutputs);
 
 // Asks memory for what will be read soon. Most weights come from memory in every step, and by itself the CPU looks
 // ahead too little to keep it busy: never beyond a page of 4 kB, and no further than it has instructions in flight.
