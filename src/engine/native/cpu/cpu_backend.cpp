@@ -44,6 +44,7 @@ class FirstFailure {
   void rethrow() {
     if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
   }
+  void clear() { failure_ = nullptr; }
 
  private:
   std::mutex mutex_;
@@ -74,12 +75,13 @@ class CpuBackend final : public Backend {
     rows_ = &rows;
     interruption_ = &interruption;
     interrupted_ = false;
+    failure_.clear();  // an interruption may have come before it
     reserve(rows.tokens.size(), rows.outputs.size());
     const auto parts =
         static_cast<std::size_t>(rows.attention->part_starts.back()) * static_cast<std::size_t>(g_.heads);
     if (partials_.size() < parts) {
-      partials_.resize(parts);
       partial_values_.resize(parts * static_cast<std::size_t>(g_.head_size));
+      partials_.resize(parts);
     }
     if (!all_packed_) {
       all_packed_ = weights_.unpacked_bytes() == 0;
@@ -109,14 +111,13 @@ class CpuBackend final : public Backend {
  private:
   ActivationBuffer::Forms forms() const { return {.codes = true, .bf16 = kernels_.bf16_rows}; }
 
-  // Only grows.
+  // Only grows. What there is room for is noted last: memory may not suffice, and a smaller step come next.
   void reserve(std::size_t rows, std::size_t outputs) {
     const auto size = [](int n) { return static_cast<std::size_t>(n); };
     const auto grow = [](std::vector<float>& floats, std::size_t n) {
       if (floats.size() < n) floats.resize(n);
     };
     if (reserved_rows_ < rows) {
-      reserved_rows_ = rows;
       narrow_.reserve(rows, size(std::max(g_.width, g_.q_width())), forms());
       wide_.reserve(rows, size(g_.feed_forward), forms());
       grow(residual_, rows * size(g_.width));
@@ -124,11 +125,12 @@ class CpuBackend final : public Backend {
       grow(products_, rows * size(std::max(2 * g_.feed_forward, g_.qkv_width())));
       grow(queries_, rows * size(g_.q_width()));
       grow(projected_, rows * size(g_.width));
+      reserved_rows_ = rows;
     }
     if (reserved_outputs_ < outputs) {
-      reserved_outputs_ = outputs;
       output_rows_.reserve(outputs, size(g_.width), forms());
       grow(logits_, outputs * size(g_.n_vocab));
+      reserved_outputs_ = outputs;
     }
   }
 
