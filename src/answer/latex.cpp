@@ -140,12 +140,23 @@ class LatexReader {
     if (!rest.starts_with("c_") && !rest.starts_with("C_")) return false;
     ++at_;
     out_ += "binom(";
-    read_argument(depth);
+    read_up_to(end, [&] { read_argument(depth); });
     out_ += ',';
     at_ = end + 2;
     read_argument(depth);
     out_ += ')';
     return true;
+  }
+
+  // Reads with the text cut off at `end`, and goes on there: what looks for its own end, as the ] of a root, finds none
+  // beyond. So nothing is read twice.
+  template <typename Read>
+  void read_up_to(std::size_t end, const Read& read) {
+    const std::string_view whole = text_;
+    text_ = whole.substr(0, end);
+    read();
+    text_ = whole;
+    at_ = end;
   }
 
   // x**2, as programs have it; not the marks of bold text.
@@ -293,7 +304,7 @@ class LatexReader {
       read_argument(depth);
       out_.resize(begin);
     } else if (contains(kColours, name)) {
-      skip_argument();
+      skip_argument(depth);
     } else if (contains(kModulo, name)) {
       out_ += " mod ";
       read_argument(depth);
@@ -429,12 +440,15 @@ class LatexReader {
     if (!out_.empty() && (is_letter(out_.back()) || is_digit(out_.back()))) out_ += ' ';
     out_ += choose ? "binom(" : "(";
     const std::size_t whole = at_;
+    const auto read_all = [&] {
+      while (at_ < text_.size()) read_item(depth + 1);
+    };
     ++at_;
-    while (at_ < whole + at) read_item(depth + 1);
+    read_up_to(whole + at, read_all);
     out_ += choose ? "," : ")/(";
-    at_ = whole + at + command.size();
-    while (at_ < whole + end) read_item(depth + 1);
-    at_ = whole + end + 1;
+    at_ += command.size();
+    read_up_to(whole + end, read_all);
+    ++at_;
     out_ += ')';
     return true;
   }
@@ -487,13 +501,13 @@ class LatexReader {
   }
 
   // {red} of \color{red}.
-  void skip_argument() {
+  void skip_argument(int depth) {
     skip_spaces();
     if (at_ == text_.size() || text_[at_] != '{') return;
     at_ = std::min(text_.find('}', at_), text_.size() - 1) + 1;
     skip_spaces();
     // What is coloured is often in braces of its own, which are no set.
-    if (at_ < text_.size() && text_[at_] == '{') read_argument(0);
+    if (at_ < text_.size() && text_[at_] == '{') read_argument(depth);
   }
 
   // Reads {...}, a command or one character. Reads nothing beyond kMaxDepth.
