@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include "answer/expression_program.h"
@@ -14,7 +16,28 @@ namespace {
 
 using namespace expression;
 
-constexpr int kMaxWork = 10000;  // steps of all factorials in one evaluation
+constexpr int kMaxWork = 10000;  // steps of all binomials in one evaluation
+
+// Where a letter is negative, a bit for each signed point: those from a to z at three of the seven, no two at the same
+// ones; other names at four, so that none is a letter's.
+std::uint32_t signs_of(std::uint64_t code) {
+  static const auto signs = [] {
+    std::array<std::vector<std::uint32_t>, 2> of_size;
+    for (std::uint32_t bits = 0; bits < (1U << kSignedPoints); ++bits) {
+      const int size = std::popcount(bits);
+      if (size == 3 || size == 4) of_size[static_cast<std::size_t>(size - 3)].push_back(bits);
+    }
+    return of_size;
+  }();
+  static const auto letters = [] {
+    std::array<std::uint64_t, 26> codes = {};
+    for (std::size_t i = 0; i < codes.size(); ++i) codes[i] = code_of(std::string(1, static_cast<char>('a' + i)));
+    return codes;
+  }();
+  const auto letter = std::find(letters.begin(), letters.end(), code);
+  if (letter != letters.end()) return signs[0][static_cast<std::size_t>(letter - letters.begin())];
+  return signs[1][code % signs[1].size()];
+}
 
 // No short formula relates the values of two letters.
 Value letter_value(std::uint64_t code, std::uint32_t point) {
@@ -27,11 +50,20 @@ Value letter_value(std::uint64_t code, std::uint32_t point) {
       double low;
       double high;
     };
-    constexpr std::array<Range, kRealPoints> kRanges = {
-        {{0.5, 2}, {0.9, 1.1}, {0.05, 0.95}, {2, 6}, {0.5, 2}, {0.05, 0.95}, {1, 4}, {2, 6}}};
+    constexpr std::array<Range, kRealPoints> kRanges = {{{0.5, 2},
+                                                         {0.9, 1.1},
+                                                         {0.05, 0.95},
+                                                         {2, 6},
+                                                         {0.5, 2},
+                                                         {0.05, 0.95},
+                                                         {1, 4},
+                                                         {2, 6},
+                                                         {0.5, 2},
+                                                         {0.05, 0.95},
+                                                         {1, 4}}};
     const Range range = kRanges[point];
     const double size = range.low + (range.high - range.low) * static_cast<double>(bits >> 11U) * 0x1p-53;
-    const bool negative = point >= kPositivePoints && (bits & 1U) != 0;
+    const bool negative = point >= kPositivePoints && (signs_of(code) >> (point - kPositivePoints) & 1U) != 0;
     value.number = Approximation{{negative ? -size : size, 0}, {0, 0}, 0};
     value.residue = Residue::independent(bits);
   }
@@ -55,7 +87,7 @@ class Machine {
  private:
   const Maybe& at(int index) const { return values_[static_cast<std::size_t>(index)]; }
 
-  // Factorials take as many steps as their size says; all of them together must stay bounded.
+  // Binomials take as many steps as their size says; all of them together must stay bounded.
   bool affords(const Maybe& steps) {
     const std::optional<int> size = steps && steps->exact ? steps->exact->small_whole() : std::nullopt;
     if (size && *size > 0) work_ += *size;
@@ -95,7 +127,7 @@ class Machine {
       case Op::kRoot:
         return take_root(at(node.a), at(node.b));
       case Op::kFactorial:
-        return affords(at(node.a)) ? factorial(at(node.a)) : std::nullopt;
+        return factorial(at(node.a));
       case Op::kAbsolute:
         return absolute(at(node.a));
       case Op::kFunction:

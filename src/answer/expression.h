@@ -31,10 +31,12 @@ struct Value {
 };
 
 // At the first kRealPoints points letters stand for real numbers: positive ones of several sizes first, then of either
-// sign; at the rest for whole numbers, where factorials and powers of -1 have values.
+// sign, so that of any two letters each is negative once where the other is not; at the rest for whole numbers, where
+// factorials and powers of -1 have values.
 inline constexpr std::uint32_t kPositivePoints = 4;
-inline constexpr std::uint32_t kRealPoints = 8;
-inline constexpr std::uint32_t kPoints = 12;
+inline constexpr std::uint32_t kSignedPoints = 7;
+inline constexpr std::uint32_t kRealPoints = kPositivePoints + kSignedPoints;
+inline constexpr std::uint32_t kPoints = kRealPoints + 8;
 
 // Numbers (12, 0.5, 1.2e-3, 0.1(6), the mixed 1 1/2), + - * / ^ !, products without a sign (2pi, 3(x+1)), sqrt(2),
 // sqrt[3](2), pi, e, i, infinity, parentheses, |x|, functions with or without them (sin(x), sin 2x, sin^2 x, log_2 8;

@@ -6,12 +6,14 @@
 #include <cstddef>
 #include <limits>
 #include <utility>
+#include <vector>
 
 namespace dts {
 namespace {
 
 constexpr double kUnit = 1e-30;         // relative error of one operation
 constexpr int kMaxFactorial = 5000;     // beyond it only text can tell
+constexpr int kShortBinomial = 200;     // factors of one that is multiplied out, a digit kept at each
 constexpr int kMaxWholePower = 100000;  // by repeated multiplication
 constexpr double kMaxAngle = 1e12;      // beyond it too few digits are left
 
@@ -45,7 +47,10 @@ Approximation plus(const Approximation& a, const Approximation& b) {
 }
 
 Approximation times(const Approximation& a, const Approximation& b) {
-  const double error = size_of(a) * b.error + size_of(b) * a.error + a.error * b.error;
+  double error = size_of(a) * b.error + size_of(b) * a.error + a.error * b.error;
+  // Too small to be told from zero, which it is not.
+  constexpr double kSmallest = 1e-290;
+  if (size_of(a) > 0 && size_of(b) > 0 && size_of(a) * size_of(b) < kSmallest) error = HUGE_VAL;
   if (a.im.high == 0 && b.im.high == 0) return with_rounding({a.re * b.re, kZeroDouble, error});
   Approximation product = {a.re * b.re - a.im * b.im, a.re * b.im + a.im * b.re, error};
   product.error += size_of(a) * size_of(b) * kUnit;
@@ -63,7 +68,8 @@ std::optional<Approximation> reciprocal(const Approximation& a) {
 }
 
 std::optional<Approximation> exponential_of(const Approximation& a) {
-  if (std::abs(a.im.high) > kMaxAngle || a.error > 1) return std::nullopt;
+  constexpr double kLeast = -660;  // e to less is too small to be told from zero
+  if (std::abs(a.im.high) > kMaxAngle || a.error > 1 || a.re.high < kLeast) return std::nullopt;
   const DoubleDouble radius = exponential(a.re);
   const double error = 2 * radius.high * (a.error + std::abs(a.re.high) * kUnit + std::abs(a.im.high) * kUnit);
   if (a.im.high == 0) return with_rounding({radius, kZeroDouble, error});
@@ -398,9 +404,14 @@ Maybe factorial(const Maybe& of) {
   if (!of || !of->exact) return std::nullopt;
   const std::optional<int> n = of->exact->small_whole();
   if (!n || *n < 0 || *n > kMaxFactorial) return std::nullopt;
-  Maybe result = value_of(Rational::make(1));
-  for (int i = 2; i <= *n; ++i) result = multiply(result, value_of(Rational::make(i)));
-  if (result) result->constant = of->constant;
+  // Once for all: whoever writes five hundred of them in a list is answered as fast as whoever writes one.
+  static const std::vector<Value> factorials = [] {
+    std::vector<Value> table = {*value_of(Rational::make(1))};
+    for (int i = 1; i <= kMaxFactorial; ++i) table.push_back(*multiply(table.back(), value_of(Rational::make(i))));
+    return table;
+  }();
+  Maybe result = factorials[static_cast<std::size_t>(*n)];
+  result->constant = of->constant;
   return result;
 }
 
@@ -417,9 +428,15 @@ Maybe binomial(const Maybe& n, const Maybe& k) {
   }
   const int steps = of && *of >= 0 ? std::min(*whole, *of - *whole) : *whole;
   Maybe result = value_of(Rational::make(1));
-  for (int i = 0; i < steps; ++i) {
-    result = multiply(result, value_of(*n->exact - *Rational::make(i)));
-    result = divide(result, value_of(Rational::make(i + 1)));
+  if (steps <= kShortBinomial) {
+    for (int i = 0; i < steps; ++i) {
+      result = multiply(result, value_of(*n->exact - *Rational::make(i)));
+      result = divide(result, value_of(Rational::make(i + 1)));
+    }
+  } else if (of && *of <= kMaxFactorial) {
+    result = divide(factorial(n), multiply(factorial(k), factorial(value_of(*n->exact - *k->exact))));
+  } else {
+    return std::nullopt;
   }
   if (result) result->constant = constant;
   return result;
