@@ -243,7 +243,8 @@ class Comparison {
     if (of_a.empty() || of_a.size() != of_b.size()) return false;
     for (const Span& span : of_a) {
       const auto partner = std::find_if(of_b.begin(), of_b.end(), [&](const Span& other) {
-        const bool named_otherwise = span.variable != '\0' && other.variable != '\0' && span.variable != other.variable;
+        const bool named_otherwise =
+            !span.variable.empty() && !other.variable.empty() && span.variable != other.variable;
         return !named_otherwise && span.open == other.open && span.close == other.close &&
                same(span.low, other.low, depth + 1) && same(span.high, other.high, depth + 1);
       });
@@ -373,11 +374,15 @@ class Comparison {
 
 // "(b) 12", "b) 12", "b. 12" -> "12": an option with its letter; empty when it is not one.
 std::string_view labelled(std::string_view normal) {
+  const std::string_view whole = normal;
   const bool opened = normal.starts_with('(');
   if (opened) normal.remove_prefix(1);
   if (normal.size() < 3 || !is_letter(normal[0])) return {};
   const bool closed = normal[1] == ')' || (!opened && normal.substr(1, 2) == ". ");
   const std::string_view value = closed ? trim(normal.substr(2)) : std::string_view();
+  // (x)(x+1), (b)^2 and (n)! are formulas.
+  const bool operated = !value.empty() && std::string_view("(!^/*+").find(value.front()) != std::string_view::npos;
+  if (opened && (normal[0] > 'e' || (operated && evaluate(whole)))) return {};
   // "(a), (c)" and "(a) and (c)" are two options.
   const bool another = value.starts_with(',') || value.starts_with("and ") || value.starts_with("or ");
   return another ? std::string_view() : value;
@@ -476,12 +481,13 @@ bool same_meaning(const Reading& a, const Reading& b, std::size_t& budget) {
     const Reading& other = a.variable.empty() ? a : b;
     // AB=5 is not y=5, but f(x)=2x is y=2x.
     const std::optional<Relation> relation = split_relation(other.core);
-    const bool says_another = relation && relation->sign == "=" && is_symbols(relation->left) &&
+    const bool says_another = relation && relation->sign == "=" &&
+                              (is_symbols(relation->left) || is_matrix_of(relation->left, relation->right)) &&
                               !(named.variable == "y" && relation->left.find('(') != std::string_view::npos);
     if (says_another) return Comparison(budget).same(equation(named), other.core);
     // x\in(5, infinity) is not y>5.
     const std::optional<Span> span = span_of_inequality(a.variable.empty() ? a.core : b.core);
-    if (span && std::string(1, span->variable) != named.variable) return false;
+    if (span && span->variable != named.variable) return false;
   }
   if (a.percent != b.percent && (a.percent ? same_percentage(a.core, b.core) : same_percentage(b.core, a.core))) {
     return true;

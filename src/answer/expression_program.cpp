@@ -134,7 +134,15 @@ class Parser {
     const bool after_factorial = before_here() == '!';
     const bool after_i = before_here() == 'i' && program_.back().op == Op::kImaginary;  // 3+i4
     return peek() == '(' || peek() == '\\' || is_letter(peek()) || (peek() == '|' && !in_bars_) ||
-           (is_digit(peek()) && (after_factorial || after_i));
+           (is_digit(peek()) && (after_factorial || after_i || begins_power()));
+  }
+
+  // The 2^n of n2^n; the 2 of x2 may be meant for an index.
+  bool begins_power() const {
+    if (!is_letter(before_here())) return false;
+    std::size_t end = at_;
+    while (end < text_.size() && is_digit(text_[end])) ++end;
+    return end < text_.size() && text_[end] == '^';
   }
 
   // The last character that was read, but for spaces.

@@ -31,9 +31,9 @@ void split_label(Reading& reading) {
   const std::size_t gap = core.find(' ');
   if (gap == std::string::npos || !reading.unit.empty() || !is_digit(core[gap - (gap > 0 ? 1 : 0)])) return;
   const std::string_view label = trim(std::string_view(core).substr(gap));
-  // "m/s^2" is no formula where all of it are units.
-  const bool compound =
-      label.find('/') != std::string_view::npos && is_letter(label.front()) && are_unit_symbols(label);
+  // "m/s^2" is no formula where all of it are units; in "1/2 n^2+1/2 n" no n is a newton.
+  const bool compound = label.find('/') != std::string_view::npos && is_letter(label.front()) &&
+                        label.find_first_of("+=(,") == std::string_view::npos && are_unit_symbols(label);
   if (compound && is_constant(core.substr(0, gap))) {
     reading.unit = label;
     reading.core.resize(gap);
@@ -56,6 +56,7 @@ void drop_remark(std::string& core) {
   for (const std::string_view word : {"mod", "base", "or", "and", "not", "if", "in", "times"}) {
     if (remark.starts_with(word) && !is_letter(remark[word.size()])) return;
   }
+  if (changes_meaning(remark.substr(0, remark.size() - 1))) return;
   if (!evaluate(core) && is_constant(core.substr(0, open))) core.resize(open);
 }
 

@@ -9,6 +9,7 @@
 
 #include "answer/expression.h"
 #include "answer/number.h"
+#include "answer/units.h"
 #include "text/ascii.h"
 
 namespace dts {
@@ -73,6 +74,8 @@ constexpr std::array kPhrases = {
 constexpr std::array kScales = {
     Phrase{"hundred", "100"},        Phrase{"thousand", "1000"},          Phrase{"million", "1000000"},
     Phrase{"billion", "1000000000"}, Phrase{"trillion", "1000000000000"}, Phrase{"dozen", "12"},
+    Phrase{"thousands", "1000"},     Phrase{"millions", "1000000"},       Phrase{"billions", "1000000000"},
+    Phrase{"dozens", "12"},
 };
 
 constexpr std::array kWordsOfNumbers = {
@@ -114,6 +117,20 @@ std::optional<std::string> number_in_words(std::string_view text) {
   if (!tens || !ones || tens->size() != 2 || tens->back() != '0' || ones->size() != 1 || *ones == "0")
     return std::nullopt;
   return std::string{tens->front(), ones->front()};
+}
+
+// "3 hours" of "three hours": what is counted follows in one word or two.
+std::optional<std::string> counted_in_words(std::string_view text) {
+  for (std::size_t gap = text.find(' '); gap != std::string_view::npos; gap = text.find(' ', gap + 1)) {
+    const std::string_view unit = text.substr(gap + 1);
+    if (looked_up(kWordsOfNumbers, unit.substr(0, unit.find(' ')))) continue;  // of "twenty one hours"
+    const bool words =
+        !unit.empty() && std::all_of(unit.begin(), unit.end(), [](char c) { return is_letter(c) || c == ' '; });
+    const auto number = words && !changes_meaning(unit) ? number_in_words(text.substr(0, gap)) : std::nullopt;
+    if (!number || number->find_first_not_of("0123456789") != std::string::npos) return std::nullopt;
+    return *number + " " + std::string(unit);
+  }
+  return std::nullopt;
 }
 
 // "75" of "seventy-five percent"
@@ -281,9 +298,10 @@ std::string plain_phrase(std::string_view normal) {
   if (text.front() == '<' && text.back() == '>' && text.find(',') != std::string_view::npos) {
     return "(" + std::string(text.substr(1, text.size() - 2)) + ")";
   }
-  for (const auto& reading : {time_of_day(text), date_of(text), number_in_words(text), scaled_number(text),
-                              set_condition(text), number_in_base(text), ordinal(text), ratio_in_words(text),
-                              percentage_in_words(text), option_by_name(text), named_number(text)}) {
+  for (const auto& reading :
+       {time_of_day(text), date_of(text), number_in_words(text), counted_in_words(text), scaled_number(text),
+        set_condition(text), number_in_base(text), ordinal(text), ratio_in_words(text), percentage_in_words(text),
+        option_by_name(text), named_number(text)}) {
     if (reading) return *reading;
   }
   for (const std::string_view about : {"approximately ", "about ", "roughly "}) {

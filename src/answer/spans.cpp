@@ -41,6 +41,16 @@ std::vector<std::string> alternatives(std::string_view text) {
   return both;
 }
 
+// What follows "all reals but", however that is written.
+std::optional<std::string_view> excluded(std::string_view text) {
+  for (const std::string_view begin :
+       {"all real numbers except ", "all reals except ", "\\R except ", "all real numbers x except ", "\\R \\setminus",
+        "\\R\\setminus", "\\R-", "\\R -", "all real numbers but ", "all real numbers not equal to "}) {
+    if (text.starts_with(begin)) return trim(text.substr(begin.size()));
+  }
+  return std::nullopt;
+}
+
 // The a and b of "all reals but a and b", however it is said; none when it says anything else.
 std::vector<std::string> excluded_points(std::string_view text) {
   constexpr std::string_view kUnequal = "!=";
@@ -56,15 +66,7 @@ std::vector<std::string> excluded_points(std::string_view text) {
     }
     return points;
   }
-  std::optional<std::string_view> rest;
-  for (const std::string_view begin :
-       {"all real numbers except ", "all reals except ", "\\R except ", "all real numbers x except ", "\\R \\setminus ",
-        "\\R \\setminus", "\\R\\setminus", "\\R-", "\\R -", "all real numbers but ",
-        "all real numbers not equal to "}) {
-    if (!text.starts_with(begin)) continue;
-    rest = trim(text.substr(begin.size()));
-    break;
-  }
+  const std::optional<std::string_view> rest = excluded(text);
   if (!rest) return {};
   std::vector<std::string> points;
   for (const std::string& item : signed_items(*rest)) {
@@ -94,6 +96,19 @@ std::vector<Span> spans_without(std::vector<std::string> points) {
   }
   out.push_back({'(', low, "infinity", ')'});
   return out;
+}
+
+// \R without [2, 3] as (-infinity, 2) and (3, infinity); none when what is left out is not one interval with two ends.
+std::vector<Span> spans_around(std::string_view left_out) {
+  const std::optional<Parts> parts = split_parts(left_out);
+  const bool interval = parts && !parts->is_bare() && !parts->is_set() && parts->items.size() == 2;
+  if (!interval || split_union(left_out).size() > 1) return {};
+  const std::optional<Value> low = evaluate(parts->items[0]);
+  const std::optional<Value> high = evaluate(parts->items[1]);
+  if (!low || !high || !low->constant || !high->constant || !(low->approximate() < high->approximate())) return {};
+  if (low->is_infinite() || high->is_infinite()) return {};
+  return {{'(', "-infinity", std::string(parts->items[0]), parts->open == '[' ? ')' : ']'},
+          {parts->close == ']' ? '(' : '[', std::string(parts->items[1]), "infinity", ')'}};
 }
 
 // x>1 and x<3 are 1<x<3.
@@ -126,7 +141,7 @@ std::vector<Span> span_without_points(std::string_view text) {
   const std::string_view bounds = trim(text.substr(0, joint));
   std::optional<Span> span = span_of_inequality(bounds);
   if (!span) span = intersection(bounds);
-  if (!span || to_lower(rest.front()) != span->variable) return {};
+  if (!span || std::string(1, to_lower(rest.front())) != span->variable) return {};
   const std::vector<Span> between = spans_without(excluded_points(rest));
   if (between.size() < 2) return {};
   const auto is_less = [](std::string_view a, std::string_view b) {
@@ -154,13 +169,13 @@ std::vector<Span> spans_of_points(std::string_view text) {
   const std::optional<Relation> relation = split_relation(text);
   if (relation && relation->sign == "=" && relation->left.size() == 1 && is_letter(relation->left.front())) {
     const std::string value(relation->right);
-    return {Span{'[', value, value, ']', to_lower(relation->left.front())}};
+    return {Span{'[', value, value, ']', std::string(1, to_lower(relation->left.front()))}};
   }
   const std::optional<Parts> parts = split_parts(text);
   std::vector<Span> out;
   if (!parts || !parts->is_set()) return out;
   for (const std::string_view item : parts->items) {
-    out.push_back(Span{'[', std::string(item), std::string(item), ']', '\0'});
+    out.push_back(Span{'[', std::string(item), std::string(item), ']'});
   }
   return out;
 }
@@ -170,8 +185,8 @@ std::vector<Span> spans_around_zero(std::string_view text) {
   const std::optional<Relation> relation = split_relation(text);
   if (!relation || relation->left.size() != 3 || relation->left.front() != '|' || relation->left.back() != '|')
     return {};
-  const char variable = relation->left[1];
-  if (!is_letter(variable) || relation->sign.find_first_of("<>") == std::string_view::npos) return {};
+  const std::string variable(relation->left.substr(1, 1));
+  if (!is_letter(variable.front()) || relation->sign.find_first_of("<>") == std::string_view::npos) return {};
   const std::optional<Value> value = evaluate(relation->right);
   if (!value || !value->constant || !(value->approximate() > 0)) return {};
   const std::string high(relation->right);
@@ -197,6 +212,9 @@ std::vector<std::string> signed_items(std::string_view text) {
 
 std::vector<Span> spans_of(std::string_view text) {
   if (text == "\\R") return {Span{'(', "-infinity", "infinity", ')'}};
+  if (const std::optional<std::string_view> left_out = excluded(text)) {
+    if (std::vector<Span> around = spans_around(*left_out); !around.empty()) return around;
+  }
   if (std::vector<std::string> points = excluded_points(text); !points.empty()) {
     return spans_without(std::move(points));
   }
@@ -225,16 +243,16 @@ std::vector<Span> spans_of(std::string_view text) {
     const std::optional<Parts> parts = split_parts(item);
     const bool interval = parts && !parts->is_bare() && !parts->is_set() && parts->items.size() == 2;
     const std::optional<Span> span =
-        interval ? Span{parts->open, std::string(parts->items[0]), std::string(parts->items[1]), parts->close, '\0'}
+        interval ? Span{parts->open, std::string(parts->items[0]), std::string(parts->items[1]), parts->close}
                  : span_of_inequality(item);
     if (!span) return {};
     out.push_back(*span);
   }
   // "y<-2 or x>3" is said of two letters.
-  char variable = '\0';
+  std::string_view variable;
   for (const Span& span : out) {
-    if (variable != '\0' && span.variable != '\0' && span.variable != variable) return {};
-    if (span.variable != '\0') variable = span.variable;
+    if (!variable.empty() && !span.variable.empty() && span.variable != variable) return {};
+    if (!span.variable.empty()) variable = span.variable;
   }
   return any_wide ? out : std::vector<Span>{};
 }

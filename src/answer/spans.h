@@ -13,7 +13,8 @@ namespace dts {
 std::vector<std::string> signed_items(std::string_view text);
 
 // Of intervals in brackets and of inequalities, in a union or with "or" between them, of points beside them, and of
-// what all numbers or bounds are without some points; none when it is anything else. Expects a normal form.
+// what all numbers or bounds are without some points or an interval; none when it is anything else. Expects a normal
+// form.
 std::vector<Span> spans_of(std::string_view text);
 
 }  // namespace dts

@@ -1,5 +1,6 @@
 #include "answer/statement.h"
 
+#include <algorithm>
 #include <cstddef>
 #include <string_view>
 
@@ -71,8 +72,16 @@ bool is_named(std::string_view side) {
   return is_symbols(side) || side.find("...") != std::string_view::npos;
 }
 
+bool is_matrix_of(std::string_view name, std::string_view value) {
+  if (!value.starts_with("[[") || name.size() < 3 || !is_letter(name[0]) || name[1] != '^') return false;
+  const std::string_view script = name.substr(2);
+  return script == "-1" || script == "(-1)" || script == "t" || script == "(t)" ||
+         std::all_of(script.begin(), script.end(), is_digit);
+}
+
 std::optional<std::string_view> stated_value(const Relation& relation) {
   if (relation.sign != "=") return std::nullopt;
+  if (is_matrix_of(relation.left, relation.right)) return relation.right;
   if (is_named(relation.left)) return relation.right;
   return is_symbols(relation.right) ? std::optional(relation.left) : std::nullopt;
 }

@@ -20,6 +20,9 @@ bool is_symbols(std::string_view text);
 // down, \sum_(i=1)^3 a_i.
 bool is_named(std::string_view side);
 
+// a^-1, a^(-1), a^t, a^2 before a table: what is computed of a matrix, beside the one that it is.
+bool is_matrix_of(std::string_view name, std::string_view value);
+
 // 5 of x=5, m+n=5, f(2)=5 and 5=x: of an equation that gives something a value. x^2+y^2=1 does not say 1.
 std::optional<std::string_view> stated_value(const Relation& relation);
 

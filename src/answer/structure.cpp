@@ -152,7 +152,13 @@ std::optional<Relation> split_relation(std::string_view text) {
 
 std::optional<Span> span_of_inequality(std::string_view text) {
   const auto [sides, signs] = split_relations(text);
-  const auto is_variable = [](std::string_view side) { return side.size() == 1 && is_letter(side[0]) && side != "e"; };
+  const auto is_variable = [](std::string_view side) {
+    if (side.size() == 1) return is_letter(side[0]) && side != "e";
+    return side.size() > 2 && side[0] == '\\' && std::all_of(side.begin() + 1, side.end(), is_letter);  // \theta
+  };
+  const auto named = [](std::string_view side) {
+    return side.size() == 1 ? std::string(1, to_lower(side.front())) : std::string(side);
+  };
   const auto at_most = [](std::string_view sign) { return sign == "<" || sign == "<="; };
   const auto at_least = [](std::string_view sign) { return sign == ">" || sign == ">="; };
   constexpr std::string_view kInfinity = "infinity";
@@ -161,7 +167,7 @@ std::optional<Span> span_of_inequality(std::string_view text) {
       is_variable(sides[0]) != is_variable(sides[1])) {
     const bool first = is_variable(sides[0]);
     const std::string end(sides[first ? 1 : 0]);
-    const char variable = to_lower(sides[first ? 0 : 1].front());
+    const std::string variable = named(sides[first ? 0 : 1]);
     const bool closed = signs[0].size() == 2;
     // x<5 and 5>x have their end above.
     if (at_most(signs[0]) == first) return Span{'(', std::string(kMinusInfinity), end, closed ? ']' : ')', variable};
@@ -170,7 +176,7 @@ std::optional<Span> span_of_inequality(std::string_view text) {
   if (signs.size() != 2 || !is_variable(sides[1])) return std::nullopt;
   const std::string first(sides[0]);
   const std::string last(sides[2]);
-  const char variable = to_lower(sides[1].front());
+  const std::string variable = named(sides[1]);
   if (at_most(signs[0]) && at_most(signs[1])) {
     return Span{signs[0].size() == 2 ? '[' : '(', first, last, signs[1].size() == 2 ? ']' : ')', variable};
   }

@@ -40,7 +40,7 @@ struct Span {
   std::string low;
   std::string high;
   char close = ')';
-  char variable = '\0';  // none for an interval in brackets
+  std::string variable = {};  // a letter, or a Greek one by its name; none for an interval in brackets
 };
 std::optional<Span> span_of_inequality(std::string_view text);
 

@@ -29,16 +29,22 @@ constexpr std::array<std::string_view, 80> kUnits = {
     "unit",   "units",     "week",      "weeks",      "yard",        "yards",       "year",    "years"};
 
 // Words after a number that are no unit of it: they join, scale or date it.
-constexpr std::array<std::string_view, 79> kMeaning = {
-    "ad",       "all",         "am",        "and",      "apr",      "april",      "are",      "at",       "aug",
-    "august",   "base",        "bc",        "bce",      "below",    "billion",    "but",      "ce",       "dec",
-    "december", "dozen",       "each",      "eighths",  "except",   "factorial",  "feb",      "february", "fewer",
-    "fifths",   "for",         "friday",    "halves",   "hundred",  "hundredths", "if",       "is",       "jan",
-    "january",  "jul",         "july",      "jun",      "june",     "least",      "less",     "mar",      "march",
-    "may",      "million",     "mod",       "modulo",   "monday",   "more",       "most",     "ninths",   "no",
-    "not",      "nov",         "november",  "oclock",   "oct",      "october",    "or",       "pm",       "saturday",
-    "score",    "sep",         "september", "sevenths", "sixths",   "sunday",     "tenths",   "than",     "thirds",
-    "thousand", "thousandths", "thursday",  "to",       "trillion", "tuesday",    "wednesday"};
+constexpr std::array<std::string_view, 114> kMeaning = {
+    "ad",          "all",       "am",          "and",          "apr",        "april",       "are",       "at",
+    "aug",         "august",    "base",        "bc",           "bce",        "below",       "billion",   "billions",
+    "billionths",  "binary",    "but",         "ce",           "crore",      "dec",         "december",  "dozen",
+    "dozens",      "each",      "eighth",      "eighths",      "elevenths",  "except",      "factorial", "feb",
+    "february",    "fewer",     "fifth",       "fifths",       "for",        "fourth",      "fourths",   "friday",
+    "gross",       "half",      "halves",      "hexadecimal",  "hundred",    "hundreds",    "hundredth", "hundredths",
+    "if",          "is",        "jan",         "january",      "jul",        "july",        "jun",       "june",
+    "lakh",        "least",     "less",        "mar",          "march",      "may",         "million",   "millions",
+    "millionths",  "mod",       "modulo",      "monday",       "more",       "most",        "ninth",     "ninths",
+    "no",          "not",       "nov",         "november",     "oclock",     "oct",         "octal",     "october",
+    "or",          "pm",        "quadrillion", "quadrillions", "quarter",    "quintillion", "saturday",  "score",
+    "sep",         "september", "seventh",     "sevenths",     "sixteenths", "sixth",       "sixths",    "sunday",
+    "tenth",       "tenths",    "than",        "third",        "thirds",     "thousand",    "thousands", "thousandth",
+    "thousandths", "thursday",  "to",          "trillion",     "trillions",  "tuesday",     "twelfth",   "twelfths",
+    "twentieths",  "wednesday"};
 
 bool is_unit(std::string_view word) { return std::binary_search(kUnits.begin(), kUnits.end(), word); }
 

@@ -2,6 +2,7 @@
 // not be taken for.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -204,6 +205,141 @@ TEST(Notation, NamesBeforeValues) {
                     {"B", R"(\text{Option C})"},
                     {R"(5\text{ dollars})", "5\u00a2"},
                     {"12", "It's not 12."}});
+}
+
+// m is a metre only where nothing says that it is a letter.
+TEST(Notation, FormulasHoldForEveryLetter) {
+  const std::vector<Pair> pairs = {{R"(\frac{#^2+#}{2})", R"(\frac12 #^2+\frac12 #)"},
+                                   {R"(\frac{#}{2})", R"(0.5 #)"},
+                                   {R"(#\cdot2^{#-1})", R"(\frac{#2^#}{2})"},
+                                   {R"(\frac{3}{4} #y)", R"(\frac{3y#}{4})"},
+                                   {R"(3-2#)", R"(-2#+3)"},
+                                   {R"(2#-y=3)", R"(y=2#-3)"},
+                                   {R"(# > 3)", R"((3,\infty))"}};
+  for (const char letter : std::string("abcdhjklmnopqrstuvwxzABCDPRTV")) {
+    for (const Pair& pair : pairs) {
+      std::string a(pair.a);
+      std::string b(pair.b);
+      for (std::string* one : {&a, &b}) std::replace(one->begin(), one->end(), '#', letter);
+      expect_same({{a, b}});
+      std::replace(b.begin(), b.end(), '3', '4');
+      std::replace(b.begin(), b.end(), '5', '8');
+      std::replace(b.begin(), b.end(), '2', '5');
+      expect_different({{a, b}});
+    }
+  }
+}
+
+// A letter in brackets that is multiplied is no option.
+TEST(Notation, OptionsAndFormulasInBrackets) {
+  expect_same({{"(B) 12", "12"}, {"(B) 12", "B"}, {R"((A) $\sqrt{3}$)", R"(\sqrt{3})"}, {"(C) x+1", "x+1"}});
+  expect_different({{"(x)(x+1)", "x+1"},
+                    {"(x)(x+1)", "x"},
+                    {"(n)!", "n"},
+                    {"(a)^2", "a"},
+                    {"(a)(b)", "b"},
+                    {"(a)/(a+1)", "a"},
+                    {R"((x)\sqrt3)", R"(\sqrt3)"}});
+}
+
+TEST(Notation, WordsThatScaleANumberAreNoUnits) {
+  expect_same({{"5 millions", "5000000"}, {"2 dozens", "24"}, {"3 quarters", "3"}, {"12 (boxes)", "12"}});
+  expect_different({{"5 millions", "5"},
+                    {"2 dozens", "2"},
+                    {"3 fourths", "3"},
+                    {"3 (million)", "3"},
+                    {"5 (dozen)", "5"},
+                    {"101 (binary)", "101"}});
+}
+
+// Of any two letters each is negative once where the other is not, and others are told from both.
+TEST(Notation, SignsOfLetters) {
+  expect_same({{"|x||y|", "|xy|"}, {R"(\sqrt{x_1^2})", "|x_1|"}});
+  const std::string names = "abcdhjkmnpqrstuvwxyz";
+  for (const char a : names) {
+    expect_different({{"|" + std::string(1, a) + "|", std::string(1, a)}});
+    for (const char b : names) {
+      if (a >= b) continue;
+      const std::string x(1, a);
+      const std::string y(1, b);
+      expect_different({{"|" + x + "|+|" + y + "|", "|" + x + "+" + y + "|"},
+                        {"|" + x + y + "+0|", x + "*" + y},
+                        {"max(" + x + "," + y + ")", y},
+                        {"min(" + x + "," + y + ")", y}});
+    }
+  }
+  expect_different({{"|x_1|", "x_1"}, {R"(|\theta|)", R"(\theta)"}, {R"(|x_1 x_2|)", "x_1 x_2"}});
+}
+
+TEST(Notation, WhatIsTooSmallIsNotZero) {
+  expect_same({{R"(\sqrt[3]{2}\cdot\sqrt[3]{4})", "2"}});
+  expect_different({{"e^{-1000.5}", "0"},
+                    {R"(\exp(-1000.5))", "0"},
+                    {R"(\exp(-800.5))", R"(\exp(-900.5))"},
+                    {R"((\sqrt[3]{2})^{-5000})", "0"}});
+}
+
+// Groups within groups that each look for an end beyond their own.
+TEST(Notation, GroupsThatLookBeyondTheirEndAreReadOnce) {
+  std::string text = "x";
+  for (int level = 0; level < 12; ++level) {
+    std::string next;
+    for (int i = 0; i < 10; ++i) next += R"({\over\sqrt[})";
+    text = next + "]{" + text + "}";
+  }
+  EXPECT_LE(normalise_answer(text).size(), 8 * text.size());
+  std::string scripts;
+  for (int i = 0; i < 300; ++i) scripts += R"(_{\sqrt[}C_2)";
+  EXPECT_LE(normalise_answer(scripts + "]").size(), 16 * scripts.size());
+}
+
+// A list of them is computed as fast as one.
+TEST(Notation, FactorialsInListsStayCheap) {
+  std::string list = "4000!4000!";
+  while (list.size() < 4000) list += ",4000!4000!";
+  EXPECT_TRUE(equivalent("{" + list + "}", "{(4000!)^2}"));
+  EXPECT_EQ(normalise_answer(normalise_answer(list)), normalise_answer(list));
+  EXPECT_TRUE(equivalent(R"(\binom{4000}{2000})", R"(\frac{4000!}{2000!2000!})"));
+  EXPECT_FALSE(equivalent(R"(\binom{4000}{2000})", R"(\frac{4000!}{2001!1999!})"));
+}
+
+TEST(Notation, AnglesBetweenBounds) {
+  expect_same({{R"([0, 2\pi))", R"(0\leq\theta<2\pi)"},
+               {R"(0\leq\theta<2\pi)", R"(2\pi>\theta\ge0)"},
+               {R"(\theta\leq\frac{\pi}{2})", R"((-\infty,\pi/2])"}});
+  expect_different({{R"(0\leq\theta<2\pi)", R"(0\leq\phi<2\pi)"},
+                    {R"(0\leq\theta<2\pi)", R"(0\leq\theta\leq2\pi)"},
+                    {R"(x<3)", R"(\theta<3)"}});
+}
+
+TEST(Notation, AllNumbersButAnInterval) {
+  expect_same({{R"((-\infty,2)\cup(3,\infty))", R"(\mathbb{R}\setminus[2,3])"},
+               {R"((-\infty,2]\cup[3,\infty))", R"(\mathbb{R} \setminus (2,3))"},
+               {R"((-\infty,2]\cup(3,\infty))", R"(\R\setminus(2,3])"}});
+  expect_different({{R"((-\infty,2)\cup(3,\infty))", R"(\mathbb{R}\setminus(2,3))"},
+                    {R"((-\infty,2)\cup(3,\infty))", R"(\mathbb{R}\setminus\{2,3\})"},
+                    {R"((-\infty,2)\cup(2,3)\cup(3,\infty))", R"(\mathbb{R}\setminus[2,3])"}});
+}
+
+TEST(Notation, WhatIsComputedOfAMatrix) {
+  constexpr std::string_view kTable = R"(\begin{pmatrix}1&2\\3&4\end{pmatrix})";
+  expect_same({{kTable, R"(A^{-1}=\begin{pmatrix}1&2\\[2pt]3&4\\\end{pmatrix})"},
+               {kTable, R"(\mathbf{A}^T=\begin{bmatrix}1&2\\3&4\end{bmatrix})"},
+               {kTable, R"(A^2=\begin{pmatrix}1&2\\3&4\end{pmatrix})"}});
+  expect_different({{kTable, R"(A^{-1}=\begin{pmatrix}1&3\\2&4\end{pmatrix})"},
+                    {R"(A=\begin{pmatrix}1&2\\3&4\end{pmatrix})", R"(A^{-1}=\begin{pmatrix}1&2\\3&4\end{pmatrix})"},
+                    {"4", "x^2=4"}});
+}
+
+TEST(Notation, CountsInWords) {
+  expect_same({{R"(3\text{ hours})", R"(\text{three hours})"},
+               {"3", R"(\text{three hours})"},
+               {"21", "twenty-one marbles"},
+               {"21", "twenty one marbles"}});
+  expect_different({{R"(3\text{ hours})", R"(\text{three minutes})"},
+                    {"3", "three hundred"},
+                    {"20", "twenty one marbles"},
+                    {"3", "three or four"}});
 }
 
 TEST(Notation, HostileScriptsAndBracesStayCheap) {
