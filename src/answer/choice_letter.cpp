@@ -8,6 +8,7 @@
 #include "answer/extract.h"
 #include "answer/letter_context.h"
 #include "answer/letter_marks.h"
+#include "answer/letter_text.h"
 #include "text/ascii.h"
 
 namespace dts {
@@ -527,7 +528,8 @@ char first_stated(std::string_view text, int choices) {
 
 char choice_letter(std::string_view text, int choices) {
   if (const char stated = letters::first_stated(text, choices); stated != '\0') return stated;
-  return letters::LetterFinder(text.substr(text.size() - std::min(text.size(), letters::kMaxText)), choices).find();
+  const std::string plain = letters::plain_text(text.substr(text.size() - std::min(text.size(), letters::kMaxText)));
+  return letters::LetterFinder(plain, choices).find();
 }
 
 }  // namespace dts

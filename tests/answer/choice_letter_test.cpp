@@ -387,11 +387,38 @@ TEST(ChoiceLetter, InFewerWords) {
               {"leaving C unchanged", '-'}});
 }
 
+TEST(ChoiceLetter, WideFormsQuotesAndTags) {
+  expect_all({{"Answer\uff1a C", 'C'},
+              {"\uff21\uff4e\uff53\uff57\uff45\uff52\uff1a\uff22", 'B'},
+              {"The answer is \uff08D\uff09\u3002", 'D'},
+              {"The answer is\u3000B\u3002It is stable.", 'B'},
+              {"The answer is \u201cB\u201d.", 'B'},
+              {"The correct letter is \u2018A\u2019, as shown.", 'A'},
+              {"So I pick \"D\".", 'D'},
+              {"The correct choice: <b>B</b>", 'B'},
+              {"<p>The answer is <strong>A</strong>.</p>", 'A'},
+              {"<em>C</em> is correct.", 'C'},
+              {"__A__ is correct.", 'A'},
+              {"The answer is\u00a0C.", 'C'},
+              // near misses
+              {"The answer is C<sub>6</sub>H<sub>6</sub>.", '-'},
+              {"The answer is \u201cboron\u201d.", '-'},
+              {"The answer is \uff23\uff2f.", '-'},
+              {"The answer is A\u2019s.", '-'},
+              {"a <b and c> d", '-'}});
+}
+
+// What a tag or a wide form stands for is none of simple-evals' business.
+TEST(ChoiceLetter, SimpleEvalsReadsTheTextAsItIs) {
+  expect_all({{"Answer\uff1aB\nAnswer: C", 'C'}, {"Answer: <b>B</b>\nAnswer: D", 'D'}});
+}
+
 TEST(ChoiceLetter, HostileWordsInLinearTime) {
   constexpr std::size_t kBytes = 1U << 20U;
   for (const std::string_view piece :
        {"A is. ", "only ", "correct ", "is not ", "matches ", "not correct, B is ", "\\color{", "\\boxed{A",
-        "which leaves ", "C and ", "the answer, then, ", "letter ", "=> ", "B is the only option "}) {
+        "which leaves ", "C and ", "the answer, then, ", "letter ", "=> ", "B is the only option ", "<", "<b", "<span ",
+        "\uff21", "\u201c"}) {
     std::string text;
     while (text.size() < kBytes) text += piece;
     choice_letter(text);
