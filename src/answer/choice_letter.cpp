@@ -7,7 +7,9 @@
 
 #include "answer/extract.h"
 #include "answer/letter_context.h"
+#include "answer/letter_lines.h"
 #include "answer/letter_marks.h"
+#include "answer/letter_phrases.h"
 #include "answer/letter_text.h"
 #include "text/ascii.h"
 
@@ -20,48 +22,6 @@ using namespace text;
 constexpr int kMaxFillers = 6;  // phrases between a marker and its letter
 constexpr std::size_t kMaxText = std::size_t{1}
                                  << 18U;  // bytes: whoever writes more has answered at the end, if at all
-
-// What may stand between a marker and its letter. Those that say that it is the one ...
-constexpr std::array<std::string_view, 13> kVerbs = {
-    "is",          "would",       "be",          "must",          "should",          "can only be", "has to be",
-    "seems to be", "looks to be", "ought to be", "appears to be", "turns out to be", "will"};
-// ... and the others.
-constexpr std::array<std::string_view, 38> kFillers = {
-    "the",       "option",         "choice",       "correct",       "letter",
-    "number",    "therefore",      "clearly",      "likely",        "probably",
-    "most",      "most likely",    "indeed",       "then",          "thus",
-    "hence",     "definitely",     "obviously",    "certainly",     "actually",
-    "simply",    "evidently",      "surely",       "most probably", "almost certainly",
-    "in fact",   "answer",         "here",         "that remains",  "that is left",
-    "that fits", "that fits best", "that matches", "that works",    "left",
-    "we want",   "we need",        "we seek"};
-// What says that a letter is chosen, however the sentence goes on ...
-constexpr std::array<std::string_view, 8> kDecisions = {"go with",   "go for",    "going with", "going for",
-                                                        "went with", "settle on", "settle for", "settling on"};
-// ... and what says so only where nothing but a reason follows: "choose A = 2" sets a number.
-constexpr std::array<std::string_view, 38> kSelections = {
-    "pick",         "picking",         "choose",       "choosing",       "select",
-    "selecting",    "chose",           "guess",        "must be",        "should be",
-    "it's",         "it is",           "has to be",    "matches with",   "matches",
-    "match is",     "which leaves",    "this leaves",  "that leaves",    "leaves only",
-    "leaves just",  "leaves us with",  "leaving only", "leaving just",   "leaving us with",
-    "left with",    "plausible is",    "closest is",   "most likely is", "best fit is",
-    "left is",      "i'd say",         "i\u2019d say", "i would say",    "remains is",
-    "fits best is", "matches best is", "best is"};
-// What says so only at the very end: elsewhere it speaks of parts of the question as well.
-constexpr std::array<std::string_view, 17> kEndings = {
-    "corresponds to", "corresponding to", "the one in",   "points to",   "leaving", "given in",
-    "given by",       "shown in",         "described in", "depicted in", "leaves",  "probably",
-    "likely",         "most likely",      "supports",     "favors",      "favours"};
-constexpr std::array<std::string_view, 9> kArrows = {"\u2192", "\u21d2", "\u27f9",       "=>",          "==>",
-                                                     "->",     "-->",    "\\Rightarrow", "\\rightarrow"};
-// What follows "only C".
-constexpr std::array<std::string_view, 13> kAgreement = {
-    "is consistent", "is compatible", "is in agreement", "is valid",       "is possible",  "is plausible",    "fits",
-    "matches",       "satisfies",     "agrees",          "can be correct", "can be right", "could be correct"};
-// ... and what ends a sentence about the one that is right.
-constexpr std::array<std::string_view, 6> kFits = {"works", "fits", "fits best", "is best", "matches best", "remains"};
-constexpr std::array<std::string_view, 2> kLeftOver = {"remains", "is left"};
 
 // Where a letter stands.
 struct Spot {
@@ -91,7 +51,7 @@ class LetterFinder {
           if (const char letter = bracketed_letter(rest); letter != '\0') {
             const std::string_view after = rest.substr(3);
             const bool passed_over =
-                is_rejected(before) || is_blamed(after) || is_listed(before) || goes_on_listing(after);
+                is_rejected(before) || is_blamed(after) || is_listed(before) || goes_on_listing(after, last_);
             if (!passed_over) bracketed = letter;
           }
           break;
@@ -133,8 +93,10 @@ class LetterFinder {
       if (at == 0 || !is_letter(text_[at - 1])) keep(said, letter_of_words(rest, before));
     }
     // "C) as option B, but faster": the option that the last line names is not the one it is.
-    if (const char letter = option_of_last_line(); letter != '\0' && named_at >= last_line_begin()) named = letter;
-    for (const char letter : {stated, said, named, last_line_letter(), bracketed, swallowed, first_line_letter()}) {
+    if (const char letter = option_of_last_line(text_, last_); letter != '\0' && named_at >= last_line_begin(text_))
+      named = letter;
+    for (const char letter :
+         {stated, said, named, last_line_letter(text_, last_), bracketed, swallowed, first_line_letter(text_, last_)}) {
       if (letter != '\0') return letter;
     }
     return '\0';
@@ -143,12 +105,6 @@ class LetterFinder {
  private:
   static void keep(char& best, char found) {
     if (found != '\0') best = found;
-  }
-
-  // Upper case; '\0' when it is none of the choices.
-  char letter_of(char c, bool any_case) const {
-    const char upper = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-    return upper >= 'A' && upper <= last_ && (any_case || c == upper) ? upper : '\0';
   }
 
   // What a word begins that says which letter it is.
@@ -171,11 +127,11 @@ class LetterFinder {
     const std::string_view same_line = without_dressing(after, false);
     if (!same_line.empty() && same_line.front() != '\n' && same_line.front() != '\r') {
       if (whole_word && !ends_word(same_line.substr(1))) return '\0';
-      return letter_of(same_line.front(), true);
+      return letter_of(same_line.front(), last_, true);
     }
     // On a line of its own it must be alone: "Answer:\nA compound" names none.
     const std::string_view next_line = without_dressing(after, true);
-    return !next_line.empty() && stands_alone(next_line.substr(1)) ? letter_of(next_line.front(), true) : '\0';
+    return !next_line.empty() && stands_alone(next_line.substr(1)) ? letter_of(next_line.front(), last_, true) : '\0';
   }
 
   // After the opening tag.
@@ -184,7 +140,7 @@ class LetterFinder {
     if (after.size() < 2) return '\0';
     const std::string_view rest = trim(after.substr(1));
     if (rest.empty() || std::string_view("<)].:*$").find(rest.front()) == std::string_view::npos) return '\0';
-    return letter_of(after.front(), true);
+    return letter_of(after.front(), last_, true);
   }
 
   // After the command: the letter alone, or as options have it, or led in as a sentence would.
@@ -207,7 +163,7 @@ class LetterFinder {
     text = without_dressing(text, true);
     if (text.empty()) return '\0';
     const bool whole = ends_option(text.substr(1)) || is_praised(text.substr(1));
-    return whole ? letter_of(text.front(), true) : '\0';
+    return whole ? letter_of(text.front(), last_, true) : '\0';
   }
 
   // After a letter in a box: nothing, or the option it stands for. "A, C" and "(A) and (C)" are two.
@@ -221,7 +177,7 @@ class LetterFinder {
     while (!after.empty() && std::string_view(")].:").find(after.front()) != std::string_view::npos) {
       after.remove_prefix(1);
     }
-    return (after.empty() || is_space(after.front()) || is_digit(after.front())) && !goes_on_listing(after);
+    return (after.empty() || is_space(after.front()) || is_digit(after.front())) && !goes_on_listing(after, last_);
   }
 
   // "Thus, C.", "Therefore: C", "**Conclusion:** C"
@@ -233,7 +189,7 @@ class LetterFinder {
       rest = without_dressing(rest, false);
       if (rest.empty() || !stands_free(rest.substr(1))) return '\0';
       if (!concludes(rest.substr(1))) return '\0';
-      return letter_of(rest.front(), false);
+      return letter_of(rest.front(), last_, false);
     }
     return '\0';
   }
@@ -276,7 +232,7 @@ class LetterFinder {
       rest = skip_to_word(next.substr(word.size()), linked);
     }
     if (rest.empty() || parted || !stands_free(rest.substr(1))) return {};
-    return {letter_of(rest.front(), true), rest, linked};
+    return {letter_of(rest.front(), last_, true), rest, linked};
   }
 
   // After "answer" or what says that one is chosen.
@@ -295,7 +251,7 @@ class LetterFinder {
   Spot checked(const Spot& spot, bool named) const {
     if (spot.letter == '\0') return {};
     const bool in_brackets = spot.after().starts_with(')');
-    if (is_blamed(spot.after()) || goes_on_listing(spot.after())) return {};
+    if (is_blamed(spot.after()) || goes_on_listing(spot.after(), last_)) return {};
     if (named && spot.text.starts_with("A is ")) return spot;
     if (!in_brackets && is_article(spot.text)) return {};
     // "The answer is a.": no article ends a sentence.
@@ -322,26 +278,6 @@ class LetterFinder {
     return concludes(spot.after()) ? spot : Spot{};
   }
 
-  // More letters follow: "B or C", "A, B, and D", "A and C.".
-  bool goes_on_listing(std::string_view after) const {
-    std::string_view rest = without_closing(after);
-    const bool comma = rest.starts_with(',');
-    if (comma) rest = without_dressing(rest.substr(1), false);
-    const bool either = starts_with_word(rest, "or") || rest.starts_with('/');
-    const bool both = starts_with_word(rest, "and");
-    if (!comma && !either && !both) return false;
-    rest = rest.substr(std::min<std::size_t>(rest.size(), both ? 3 : rest.starts_with('/') ? 1 : either ? 2 : 0));
-    rest = without_dressing(rest, false);
-    for (const std::string_view word : {"option", "choice"}) {
-      if (starts_with_word(rest, word)) rest = without_dressing(rest.substr(word.size()), false);
-    }
-    if (rest.empty() || letter_of(rest.front(), false) == '\0' || !stands_free(rest.substr(1))) return false;
-    if (either) return true;
-    // "C and D is wrong" lists nothing.
-    const std::string_view next = without_closing(rest.substr(1));
-    return concludes(next) || next.starts_with(',') || starts_with_word(next, "and") || starts_with_word(next, "or");
-  }
-
   // "I'm going with B", "so I pick (C).", "which matches D."
   char decided_letter(std::string_view text) const {
     if (const std::string_view phrase = first_phrase(text, kDecisions); !phrase.empty()) {
@@ -361,7 +297,7 @@ class LetterFinder {
     const std::string_view after = without_closing(spot.after());
     const std::string_view left = first_phrase(after, kLeftOver);
     const bool last_one = !left.empty() && concludes(after.substr(left.size()));  // no "remains unchanged"
-    return last_one || !first_phrase(after, kAgreement).empty() ? letter_of(spot.text.front(), false) : '\0';
+    return last_one || !first_phrase(after, kAgreement).empty() ? letter_of(spot.text.front(), last_, false) : '\0';
   }
 
   // "The correct statement is C.", "Letter: C"
@@ -423,80 +359,8 @@ class LetterFinder {
     return text;
   }
 
-  // "A compound": not the choice A.
-  static bool is_article(std::string_view text) {
-    if (text.size() < 3 || text[0] != 'A' || text[1] != ' ') return false;
-    const std::string_view next = text.substr(2);
-    return is_letter(next.front()) && !begins_reason(next);
-  }
-
-  // As options begin: "B) ", "B. ", "B: ". Expects no marks before it.
-  static bool begins_as_options_do(std::string_view line) {
-    return line.size() > 1 && std::string_view(").:").find(line[1]) != std::string_view::npos &&
-           (line.size() == 2 || !is_letter(line[2]));
-  }
-
-  // "B.", and on the lines that follow why.
-  char first_line_letter() const {
-    const std::string_view line = without_dressing(trim(text_), false);
-    if (line.empty() || !stands_alone(without_closing(line.substr(1)))) return '\0';
-    return letter_of(line.front(), false);
-  }
-
-  std::size_t last_line_begin() const {
-    const std::size_t line_end = text_.substr(0, text_.find_last_not_of(" \t\n\r") + 1).find_last_of("\n\r");
-    return line_end == std::string_view::npos ? 0 : line_end + 1;
-  }
-
-  // Of a last line that begins as options do.
-  char option_of_last_line() const {
-    const std::string_view line = without_dressing(text_.substr(last_line_begin()), false);
-    return begins_as_options_do(line) ? last_line_letter() : '\0';
-  }
-
-  char last_line_letter() const {
-    const std::string_view all = trim(text_);
-    const std::size_t line_end = all.find_last_of("\n\r");
-    std::string_view line =
-        without_dressing(line_end == std::string_view::npos ? all : all.substr(line_end + 1), false);
-    if (line.starts_with("> ") || line.starts_with("- "))
-      line = without_dressing(line.substr(2), false);  // quoted, or the item of a list
-    for (const std::string_view arrow : kArrows) {
-      if (!line.starts_with(arrow)) continue;
-      line = without_dressing(line.substr(arrow.size()), false);
-      break;
-    }
-    if (line.empty()) return '\0';
-    const std::string_view after = line.substr(1);
-    const bool as_options_do = begins_as_options_do(line);
-    const bool reasoned = line.size() > 1 && !is_article(line) && stands_free(after) && gives_reason(after);
-    if (!as_options_do && !reasoned && !stands_alone(without_closing(after))) return '\0';
-    const char letter = letter_of(line.front(), as_options_do || after.empty());
-    if (is_blamed(after) || is_blamed(after.substr(as_options_do ? 1 : 0))) return '\0';
-    if (as_options_do && ends_list(letter, line_end == std::string_view::npos ? "" : all.substr(0, line_end), after)) {
-      return '\0';
-    }
-    return letter;
-  }
-
-  // The last line is one of a list of options: the line before it has the letter before, or it has the next one itself.
-  static bool ends_list(char letter, std::string_view lines_before, std::string_view after) {
-    if (letter == 'A') {
-      const std::string_view line = after.substr(0, 4096);
-      for (std::size_t at = 1; at + 1 < line.size(); ++at) {
-        if (line[at] == 'B' && line[at + 1] == ')' && !is_letter(line[at - 1])) return true;
-      }
-      return false;
-    }
-    lines_before = trim(lines_before);
-    const std::size_t line_end = lines_before.find_last_of("\n\r");
-    const std::string_view line =
-        without_dressing(line_end == std::string_view::npos ? lines_before : lines_before.substr(line_end + 1), false);
-    return letter != '\0' && !line.empty() && line.front() == letter - 1 && begins_as_options_do(line);
-  }
-
   char bracketed_letter(std::string_view text) const {
-    return text.size() > 2 && text[2] == ')' ? letter_of(text[1], false) : '\0';
+    return text.size() > 2 && text[2] == ')' ? letter_of(text[1], last_, false) : '\0';
   }
 
   std::string_view text_;

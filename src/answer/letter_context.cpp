@@ -276,6 +276,29 @@ bool gives_reason(std::string_view after) {
          starts_with_word(after, "rather than");
 }
 
-bool begins_reason(std::string_view text) { return !first_phrase(text, kReasons).empty(); }
+bool goes_on_listing(std::string_view after, char last) {
+  std::string_view rest = without_closing(after);
+  const bool comma = rest.starts_with(',');
+  if (comma) rest = without_dressing(rest.substr(1), false);
+  const bool either = starts_with_word(rest, "or") || rest.starts_with('/');
+  const bool both = starts_with_word(rest, "and");
+  if (!comma && !either && !both) return false;
+  rest = rest.substr(std::min<std::size_t>(rest.size(), both ? 3 : rest.starts_with('/') ? 1 : either ? 2 : 0));
+  rest = without_dressing(rest, false);
+  for (const std::string_view word : {"option", "choice"}) {
+    if (starts_with_word(rest, word)) rest = without_dressing(rest.substr(word.size()), false);
+  }
+  if (rest.empty() || letter_of(rest.front(), last, false) == '\0' || !stands_free(rest.substr(1))) return false;
+  if (either) return true;
+  // "C and D is wrong" lists nothing.
+  const std::string_view next = without_closing(rest.substr(1));
+  return concludes(next) || next.starts_with(',') || starts_with_word(next, "and") || starts_with_word(next, "or");
+}
+
+bool is_article(std::string_view text) {
+  if (text.size() < 3 || text[0] != 'A' || text[1] != ' ') return false;
+  const std::string_view next = text.substr(2);
+  return is_letter(next.front()) && first_phrase(next, kReasons).empty();
+}
 
 }  // namespace dts::letters

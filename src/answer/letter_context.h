@@ -37,7 +37,12 @@ bool is_listed_as_right(std::string_view after);
 bool concludes(std::string_view after);
 // "B because", "B, since", "B \u2013 the others".
 bool gives_reason(std::string_view after);
-// "A because": no article.
-bool begins_reason(std::string_view text);
+// More letters follow, up to `last`: "B or C", "A, B, and D", "A and C.".
+bool goes_on_listing(std::string_view after, char last);
+
+// Of what begins with a letter.
+//
+// "A compound": not the choice A.
+bool is_article(std::string_view text);
 
 }  // namespace dts::letters

@@ -54,6 +54,11 @@ bool ends_with_word(std::string_view text, std::string_view lower) {
          (text.size() == lower.size() || !is_letter(text[text.size() - lower.size() - 1]));
 }
 
+char letter_of(char c, char last, bool any_case) {
+  const char upper = c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  return upper >= 'A' && upper <= last && (any_case || c == upper) ? upper : '\0';
+}
+
 std::string_view without_dressing(std::string_view text, bool across_lines) {
   const std::size_t size = text.size();
   while (!text.empty() && size - text.size() < kMaxDressing) {

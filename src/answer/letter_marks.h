@@ -28,6 +28,9 @@ std::string_view first_phrase(std::string_view text, const std::array<std::strin
   return longest;
 }
 
+// Upper case; '\0' when it is none of the choices, of which `last` is the last. `any_case`: small letters too.
+char letter_of(char c, char last, bool any_case);
+
 std::string_view without_dressing(std::string_view text, bool across_lines);
 // Without the marks that close what dressed a letter.
 std::string_view without_closing(std::string_view after);
