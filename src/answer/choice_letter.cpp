@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <string>
+#include <vector>
 
 #include "answer/extract.h"
 #include "answer/letter_context.h"
@@ -11,6 +12,7 @@
 #include "answer/letter_marks.h"
 #include "answer/letter_phrases.h"
 #include "answer/letter_text.h"
+#include "answer/verdict_list.h"
 #include "text/ascii.h"
 
 namespace dts {
@@ -43,11 +45,17 @@ class LetterFinder {
     std::size_t named_at = 0;
     char bracketed = '\0';  // 5
     char swallowed = '\0';  // 6
+    const std::vector<JudgedLine> judged = judged_lines(text_, last_);
+    auto line = judged.begin();
     for (std::size_t at = 0; at < text_.size(); ++at) {
+      for (; line != judged.end() && at >= line->end; ++line) keep(said, line->letter);
+      // The list says what its lines come to; none of them does alone.
+      const bool listed = line != judged.end() && at >= line->begin;
       const std::string_view rest = text_.substr(at);
       const std::string_view before = text_.substr(0, at);
       switch (to_lower(rest.front())) {
         case '(':
+          if (listed) break;
           if (const char letter = bracketed_letter(rest); letter != '\0') {
             const std::string_view after = rest.substr(3);
             const bool passed_over =
@@ -80,7 +88,7 @@ class LetterFinder {
           break;
         case 'c':
         case 'o':
-          if ((starts_with(rest, "option") || starts_with(rest, "choice")) && !is_rejected(before) &&
+          if (!listed && (starts_with(rest, "option") || starts_with(rest, "choice")) && !is_rejected(before) &&
               (named == '\0' || !is_compared(before))) {
             const char letter = named_letter(rest.substr(6));
             if (letter != '\0') named_at = at;
@@ -90,13 +98,15 @@ class LetterFinder {
         default:
           break;
       }
-      if (at == 0 || !is_letter(text_[at - 1])) keep(said, letter_of_words(rest, before));
+      if (!listed && (at == 0 || !is_letter(text_[at - 1]))) keep(said, letter_of_words(rest, before));
     }
+    for (; line != judged.end(); ++line) keep(said, line->letter);
+    const bool ends_in_list = !judged.empty() && judged.back().end > last_line_begin(text_);
     // "C) as option B, but faster": the option that the last line names is not the one it is.
-    if (const char letter = option_of_last_line(text_, last_); letter != '\0' && named_at >= last_line_begin(text_))
-      named = letter;
-    for (const char letter :
-         {stated, said, named, last_line_letter(text_, last_), bracketed, swallowed, first_line_letter(text_, last_)}) {
+    const char option = ends_in_list ? '\0' : option_of_last_line(text_, last_);
+    if (option != '\0' && named_at >= last_line_begin(text_)) named = option;
+    const char at_end = ends_in_list ? '\0' : last_line_letter(text_, last_);
+    for (const char letter : {stated, said, named, at_end, bracketed, swallowed, first_line_letter(text_, last_)}) {
       if (letter != '\0') return letter;
     }
     return '\0';

@@ -5,6 +5,8 @@
 #include <string>
 
 #include "answer/letter_marks.h"
+#include "answer/letter_phrases.h"
+#include "answer/letter_verdict.h"
 #include "text/ascii.h"
 
 namespace dts::letters {
@@ -13,8 +15,6 @@ using namespace text;
 
 namespace {
 
-constexpr std::array<std::string_view, 9> kReasons = {"because", "since",   "as",       "for",   "rather",
-                                                      "not",     "instead", "although", "though"};
 // Words between "is" and a judgement.
 constexpr std::array<std::string_view, 16> kAdverbs = {
     "therefore", "clearly",    "thus",      "indeed",   "hence",     "also", "most likely", "likely",
@@ -100,12 +100,7 @@ std::string_view judgement(std::string_view after) {
 }
 
 // "C: correct", "(C) false": what a list says of a letter, of what follows it.
-enum class Verdict { kNone, kRight, kWrong };
-
 Verdict verdict_on(std::string_view after) {
-  constexpr std::array<std::string_view, 5> kRight = {"correct", "right", "true", "yes", "valid"};
-  constexpr std::array<std::string_view, 7> kWrong = {"incorrect",  "wrong",     "false",   "no",
-                                                      "eliminated", "ruled out", "rejected"};
   const bool in_brackets = after.starts_with(')');
   after = without_closing(after).substr(0, kMaxClause);
   bool linked = in_brackets;
@@ -115,16 +110,11 @@ Verdict verdict_on(std::string_view after) {
     linked = true;
     break;
   }
-  if (!linked) return Verdict::kNone;
   // "A) no" may be an option itself.
-  if (in_brackets && (starts_with_word(after, "yes") || starts_with_word(after, "no"))) return Verdict::kNone;
-  const std::string_view right = first_phrase(after, kRight);
-  const std::string_view word = right.empty() ? first_phrase(after, kWrong) : right;
-  if (word.empty()) return Verdict::kNone;
-  const std::string_view rest = without_closing(after.substr(word.size()));
-  const bool ends = rest.empty() || std::string_view(".,;!(\n\r").find(rest.front()) != std::string_view::npos ||
-                    !first_phrase(rest, kReasons).empty();
-  return !ends ? Verdict::kNone : right.empty() ? Verdict::kWrong : Verdict::kRight;
+  if (!linked || (in_brackets && (starts_with_word(after, "yes") || starts_with_word(after, "no")))) {
+    return Verdict::kNone;
+  }
+  return verdict_at(after).verdict;
 }
 
 // Something in the clause turns it round: "the only option that fails".

@@ -3,6 +3,7 @@
 #include "answer/letter_context.h"
 #include "answer/letter_marks.h"
 #include "answer/letter_phrases.h"
+#include "answer/option_item.h"
 #include "text/ascii.h"
 
 namespace dts::letters {
@@ -28,9 +29,10 @@ bool ends_list(char letter, std::string_view lines_before, std::string_view afte
   }
   lines_before = trim(lines_before);
   const std::size_t line_end = lines_before.find_last_of("\n\r");
-  const std::string_view line =
-      without_dressing(line_end == std::string_view::npos ? lines_before : lines_before.substr(line_end + 1), false);
-  return letter != '\0' && !line.empty() && line.front() == letter - 1 && begins_as_options_do(line);
+  const OptionItem item =
+      option_item(line_end == std::string_view::npos ? lines_before : lines_before.substr(line_end + 1),
+                  static_cast<char>(letter - 1));
+  return letter != '\0' && item.letter == letter - 1 && item.said().parted;
 }
 
 }  // namespace

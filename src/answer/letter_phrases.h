@@ -6,6 +6,9 @@
 
 namespace dts::letters {
 
+// What gives a reason, or sets something against what was said.
+inline constexpr std::array<std::string_view, 9> kReasons = {"because", "since",   "as",       "for",   "rather",
+                                                             "not",     "instead", "although", "though"};
 // What may stand between a marker and its letter. Those that say that it is the one ...
 inline constexpr std::array<std::string_view, 13> kVerbs = {
     "is",          "would",       "be",          "must",          "should",          "can only be", "has to be",

@@ -408,6 +408,36 @@ TEST(ChoiceLetter, WideFormsQuotesAndTags) {
               {"a <b and c> d", '-'}});
 }
 
+TEST(ChoiceLetter, AListOfVerdictsNamesTheOneThatIsRight) {
+  expect_all(
+      {{"- A: \u274c\n- B: \u274c\n- C: \u2705 fits the data\n- D: \u274c too heavy", 'C'},
+       {"\u2717 A\n\u2717 B\n\u2714\ufe0f C\n\u2717 D", 'C'},
+       {"(A) too slow \u2717\n(B) \u2713 as measured\n(C) \u2717\n(D) \u2717", 'B'},
+       {"- [ ] A\n- [ ] B\n- [ ] C\n- [x] D", 'D'},
+       {"[x] **A** the cis isomer\n[ ] **B** the trans isomer", 'A'},
+       {"1. A \u2013 wrong: no proton.\n2. B \u2013 right: it is the strongest acid.\n3. C \u2013 wrong.", 'B'},
+       {"A. incorrect\nB. **correct**\nC. incorrect\nD. incorrect", 'B'},
+       {"### A) False\nToo small by far.\n### B) False\nAs (A).\n### C) True\n### D) False\nAs (B).", 'C'},
+       {"| option | holds |\n|---|---|\n| (A) | no |\n| (B) | no |\n| (C) | no |\n| (D) | **yes** |", 'D'},
+       {"| | parity | charge |\n|-|-|-|\n| A | \u2713 | \u2717 |\n| B | \u2713 | \u2713 |\n| C | \u2717 | \u2713 |",
+        'B'},
+       {"A: 2 eV \u2192 too small, wrong\nB: 3 eV \u2192 correct\nC: 4 eV \u2192 wrong", 'B'},
+       {"Option A (2 eV): incorrect.\nOption B (3 eV): incorrect.\nOption C (4 eV): correct.", 'C'},
+       {"A: false, B: true, C: false, D: false", 'B'},
+       {"A: \u2717\nB: \u2713\n\nOn second thoughts the answer is A.", 'A'},
+       {"**A** \u2013 does it conserve charge? Yes.\n**B** \u2013 does it? No.\n**C** \u2013 does it? No.", 'A'},
+       // near misses
+       {"- A: \u2713\n- B: \u2717\n- C: \u2713\n- D: \u2717", '-'},
+       {"- A: \u2717\n- B: \u2717\n- C: \u2717\n- D: \u2717", '-'},
+       {"A. right\nB. right\nC. wrong\nD. right", '-'},
+       {"A: true, B: true, C: false", '-'},
+       {"- A: in part\n- B: in part\n- C: in part\n- D: in part", '-'},
+       {"[ ] A\n[ ] B\n[ ] C\n[ ] D", '-'},
+       {"| A | yes |\n| B | yes |\n| C | no |\n| D | yes |", '-'},
+       {"A) Yes\nB) No\nC) Yes, but only in vacuum\nD) No, never", '-'},
+       {"A: true north\nB: right angle", '-'}});
+}
+
 // What a tag or a wide form stands for is none of simple-evals' business.
 TEST(ChoiceLetter, SimpleEvalsReadsTheTextAsItIs) {
   expect_all({{"Answer\uff1aB\nAnswer: C", 'C'}, {"Answer: <b>B</b>\nAnswer: D", 'D'}});
@@ -415,10 +445,31 @@ TEST(ChoiceLetter, SimpleEvalsReadsTheTextAsItIs) {
 
 TEST(ChoiceLetter, HostileWordsInLinearTime) {
   constexpr std::size_t kBytes = 1U << 20U;
-  for (const std::string_view piece :
-       {"A is. ", "only ", "correct ", "is not ", "matches ", "not correct, B is ", "\\color{", "\\boxed{A",
-        "which leaves ", "C and ", "the answer, then, ", "letter ", "=> ", "B is the only option ", "<", "<b", "<span ",
-        "\uff21", "\u201c"}) {
+  for (const std::string_view piece : {"A is. ",
+                                       "only ",
+                                       "correct ",
+                                       "is not ",
+                                       "matches ",
+                                       "not correct, B is ",
+                                       "\\color{",
+                                       "\\boxed{A",
+                                       "which leaves ",
+                                       "C and ",
+                                       "the answer, then, ",
+                                       "letter ",
+                                       "=> ",
+                                       "B is the only option ",
+                                       "<",
+                                       "<b",
+                                       "<span ",
+                                       "\uff21",
+                                       "\u201c",
+                                       "A: \u2713\n",
+                                       "- A: no. ",
+                                       "A: no. B: yes. ",
+                                       "| A | ",
+                                       "A: - ",
+                                       "[ ] "}) {
     std::string text;
     while (text.size() < kBytes) text += piece;
     choice_letter(text);
