@@ -11,6 +11,7 @@
 #include "answer/letter_lines.h"
 #include "answer/letter_marks.h"
 #include "answer/letter_phrases.h"
+#include "answer/letter_spot.h"
 #include "answer/letter_text.h"
 #include "answer/verdict_list.h"
 #include "text/ascii.h"
@@ -21,18 +22,8 @@ namespace {
 
 using namespace text;
 
-constexpr int kMaxFillers = 6;  // phrases between a marker and its letter
 constexpr std::size_t kMaxText = std::size_t{1}
                                  << 18U;  // bytes: whoever writes more has answered at the end, if at all
-
-// Where a letter stands.
-struct Spot {
-  char letter = '\0';     // upper case
-  std::string_view text;  // from it on
-  bool linked = false;    // a verb, a colon or the like stands before it
-
-  std::string_view after() const { return text.substr(std::min<std::size_t>(text.size(), 1)); }
-};
 
 class LetterFinder {
  public:
@@ -164,7 +155,7 @@ class LetterFinder {
     }
     for (const std::string_view word : {"answer", "option", "choice", "letter"}) {
       if (!starts_with_word(text, word)) continue;
-      const Spot spot = spot_after(text.substr(word.size()));
+      const Spot spot = spot_after(text.substr(word.size()), last_);
       return spot.letter != '\0' && ends_option(spot.after()) ? spot.letter : '\0';
     }
     const bool quoted = text.size() > 2 && text.front() == text.back() &&
@@ -221,72 +212,17 @@ class LetterFinder {
     return praised && !is_rejected(before) && !is_supposed(before) ? text[0] : '\0';
   }
 
-  // After "answer", "option", "choice" and the like: a few words that say nothing, then the letter.
-  Spot spot_after(std::string_view after) const {
-    if (!ends_word(after)) return {};
-    bool linked = false;
-    bool parted = false;  // by a comma, and by no verb since: "to answer, A and B"
-    std::string_view rest = skip_to_word(after, linked);
-    for (int filler = 0; filler < kMaxFillers; ++filler) {
-      const bool comma = rest.starts_with(',');
-      const std::string_view next = comma ? without_dressing(rest.substr(1), false) : rest;
-      const std::string_view verb = first_phrase(next, kVerbs);
-      const std::string_view word = verb.empty() ? first_phrase(next, kFillers) : verb;
-      if (word.empty()) {
-        if (!comma || !linked) break;
-        rest = next;  // "is, therefore, C"
-        break;
-      }
-      parted = verb.empty() && (parted || (comma && !linked));
-      linked = linked || !verb.empty();
-      rest = skip_to_word(next.substr(word.size()), linked);
-    }
-    if (rest.empty() || parted || !stands_free(rest.substr(1))) return {};
-    return {letter_of(rest.front(), last_, true), rest, linked};
-  }
-
   // After "answer" or what says that one is chosen.
   char said_letter(std::string_view after) const { return said_spot(after).letter; }
 
   // The same, with what follows the letter.
   Spot said_spot(std::string_view after) const {
-    if (const Spot other = contrasted_spot(after); other.letter != '\0') return other;
-    return checked(spot_after(after), false);
+    if (const Spot other = contrasted_after(after, last_); other.letter != '\0') return other;
+    return choice_after(after, last_);
   }
 
   // After "option" or "choice", behind which "A" is no article.
-  char named_letter(std::string_view after) const { return checked(spot_after(after), true).letter; }
-
-  // Nothing unless what spot_after() came to is a choice.
-  Spot checked(const Spot& spot, bool named) const {
-    if (spot.letter == '\0') return {};
-    const bool in_brackets = spot.after().starts_with(')');
-    if (is_blamed(spot.after()) || goes_on_listing(spot.after(), last_)) return {};
-    if (named && spot.text.starts_with("A is ")) return spot;
-    if (!in_brackets && is_article(spot.text)) return {};
-    // "The answer is a.": no article ends a sentence.
-    const bool small = spot.text.front() != spot.letter;
-    if (small && !in_brackets && !(spot.linked && sentence_ends(spot.after()))) return {};
-    return spot;
-  }
-
-  // "is not B but A."
-  Spot contrasted_spot(std::string_view after) const {
-    std::string_view rest = trim(after.substr(0, kMaxClause));
-    if (!starts_with_word(rest, "is") || !starts_with_word(trim(rest.substr(2)), "not")) return {};
-    const std::size_t size = rest.size();
-    rest = rest.substr(0, std::min(rest.find_first_of(".;!?\n"), size));
-    const std::size_t but = rest.find(" but ");
-    if (but == std::string_view::npos) return {};
-    // In the whole text again, for what follows the letter.
-    rest = after.substr(static_cast<std::size_t>(rest.data() - after.data()) + but + 4);
-    for (const std::string_view word : {"rather", "instead"}) {
-      if (starts_with_word(trim(rest.substr(0, kMaxDressing)), word))
-        rest = rest.substr(rest.find_first_not_of(' ') + word.size());
-    }
-    const Spot spot = checked(spot_after(rest), false);
-    return concludes(spot.after()) ? spot : Spot{};
-  }
+  char named_letter(std::string_view after) const { return named_after(after, last_).letter; }
 
   // "I'm going with B", "so I pick (C).", "which matches D."
   char decided_letter(std::string_view text) const {
@@ -295,14 +231,14 @@ class LetterFinder {
     }
     const std::string_view verb = first_phrase(text, kSelections);
     if (verb.empty()) return '\0';
-    const Spot spot = checked(spot_after(text.substr(verb.size())), false);
+    const Spot spot = choice_after(text.substr(verb.size()), last_);
     return concludes(spot.after()) ? spot.letter : '\0';
   }
 
   // "Only D is consistent with this.", "only (C) remains."
   char only_letter(std::string_view text) const {
     if (!starts_with_word(text, "only")) return '\0';
-    const Spot spot = spot_after(text.substr(4));
+    const Spot spot = spot_after(text.substr(4), last_);
     if (spot.letter == '\0' || spot.linked) return '\0';
     const std::string_view after = without_closing(spot.after());
     const std::string_view left = first_phrase(after, kLeftOver);
@@ -329,7 +265,7 @@ class LetterFinder {
       rest = text.substr(praise.size());
       for (int word = 0; word < 2; ++word) rest = without_noun(rest);
     }
-    const Spot spot = checked(spot_after(rest), false);
+    const Spot spot = choice_after(rest, last_);
     if (!spot.linked) return '\0';
     const bool as_options_do = spot.after().starts_with(')') || spot.after().starts_with(':');
     return as_options_do || concludes(spot.after()) ? spot.letter : '\0';
@@ -351,22 +287,8 @@ class LetterFinder {
   char ending_letter(std::string_view text) const {
     const std::string_view phrase = first_phrase(text, kEndings);
     if (phrase.empty()) return '\0';
-    const Spot spot = checked(spot_after(text.substr(phrase.size())), false);
+    const Spot spot = choice_after(text.substr(phrase.size()), last_);
     return ends_text(spot.after()) ? spot.letter : '\0';
-  }
-
-  // To the next word; `linked` becomes true where a colon or the like is passed.
-  static std::string_view skip_to_word(std::string_view text, bool& linked) {
-    text = without_dressing(text, false);
-    bool dashed = false;
-    for (const std::string_view dash : {"- ", "\u2013 ", "\u2014 ", "-> ", "=> ", "\u2192 "}) {
-      dashed = dashed || text.starts_with(dash);
-    }
-    if (dashed) text = without_dressing(text.substr(text.find(' ')), false);
-    const bool marked = !text.empty() && (text.front() == ':' || text.front() == '=');
-    if (marked) text = without_dressing(text.substr(1), false);
-    linked = linked || dashed || marked;
-    return text;
   }
 
   char bracketed_letter(std::string_view text) const {
