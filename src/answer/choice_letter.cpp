@@ -7,12 +7,14 @@
 #include <vector>
 
 #include "answer/extract.h"
+#include "answer/letter_company.h"
 #include "answer/letter_context.h"
 #include "answer/letter_lines.h"
 #include "answer/letter_marks.h"
 #include "answer/letter_phrases.h"
 #include "answer/letter_spot.h"
 #include "answer/letter_text.h"
+#include "answer/option_item.h"
 #include "answer/verdict_list.h"
 #include "text/ascii.h"
 
@@ -34,8 +36,10 @@ class LetterFinder {
     char said = '\0';    // 2
     char named = '\0';   // 3
     std::size_t named_at = 0;
-    char bracketed = '\0';  // 5
-    char swallowed = '\0';  // 6
+    bool named_by_item = false;  // of a list of options
+    char item = '\0';            // the last one of it
+    char bracketed = '\0';       // 5
+    char swallowed = '\0';       // 6
     const std::vector<JudgedLine> judged = judged_lines(text_, last_);
     auto line = judged.begin();
     for (std::size_t at = 0; at < text_.size(); ++at) {
@@ -82,14 +86,25 @@ class LetterFinder {
           if (!listed && (starts_with(rest, "option") || starts_with(rest, "choice")) && !is_rejected(before) &&
               (named == '\0' || !is_compared(before))) {
             const char letter = named_letter(rest.substr(6));
-            if (letter != '\0') named_at = at;
-            keep(named, letter);
+            if (letter == '\0') break;
+            // "Option A: 2 eV", and on another line "Option B: 3 eV": a list, of which none is the one.
+            const bool is_item = begins_item(before, rest);
+            const bool goes_on = is_item && item != '\0' && item != letter;
+            if (is_item) item = letter;
+            if (goes_on && named_by_item) named = '\0';
+            if (goes_on) break;
+            named = letter;
+            named_at = at;
+            named_by_item = is_item;
           }
           break;
         default:
           break;
       }
-      if (!listed && (at == 0 || !is_letter(text_[at - 1]))) keep(said, letter_of_words(rest, before));
+      if (!listed && (at == 0 || !is_letter(text_[at - 1]))) {
+        keep(said, letter_of_words(rest, before));
+        if (gives_up(rest)) said = named = bracketed = '\0';
+      }
     }
     for (; line != judged.end(); ++line) keep(said, line->letter);
     const bool ends_in_list = !judged.empty() && judged.back().end > last_line_begin(text_);
@@ -106,6 +121,16 @@ class LetterFinder {
  private:
   static void keep(char& best, char found) {
     if (found != '\0') best = found;
+  }
+
+  // "Option B: ..." at the front of a line.
+  bool begins_item(std::string_view before, std::string_view rest) const {
+    before = before.substr(before.size() - std::min<std::size_t>(before.size(), kMaxDressing));
+    const std::size_t line_end = before.find_last_of("\n\r");
+    const std::string_view marks = line_end == std::string_view::npos ? before : before.substr(line_end + 1);
+    if (marks.find_first_not_of(" \t*_#>-+\u2022") != std::string_view::npos) return false;
+    const OptionItem option = option_item(rest.substr(0, kMaxClause), last_);
+    return option.letter != '\0' && option.said().parted;
   }
 
   // What a word begins that says which letter it is.
@@ -209,7 +234,8 @@ class LetterFinder {
     const bool chosen = fits || (starts_with_word(after, "it is") && sentence_ends(after.substr(5)));  // "So A it is."
     const bool praised = chosen || is_listed_as_right(text.substr(1)) || is_praised(text.substr(1)) ||
                          (starts_with_word(after, "is") && sentence_ends(after.substr(2)) && is_correction(before));
-    return praised && !is_rejected(before) && !is_supposed(before) ? text[0] : '\0';
+    if (!praised || is_rejected(before) || is_supposed(before) || is_name_of_thing(before)) return '\0';
+    return is_one_of_several(before, after, last_) ? '\0' : text[0];
   }
 
   // After "answer" or what says that one is chosen.

@@ -228,6 +228,29 @@ bool is_correction(std::string_view before) {
   return false;
 }
 
+bool gives_up(std::string_view text) {
+  constexpr std::array<std::string_view, 9> kInability = {
+      "can't", "cannot", "can not", "couldn't", "could not", "unable to", "not able to", "hard to", "impossible to"};
+  constexpr std::array<std::string_view, 8> kChoosing = {"decide", "choose", "tell",        "determine",
+                                                         "say",    "pick",   "distinguish", "settle"};
+  constexpr std::array<std::string_view, 13> kBetween = {
+      "between the two", "between them", "between these", "between those", "between the options",
+      "which one",       "which option", "which of",      "which answer",  "which is correct",
+      "which is right",  "which choice", "which letter"};
+  const std::string_view inability = first_phrase(text, kInability);
+  if (inability.empty()) return starts_with_word(text, "undecided") && sentence_ends(text.substr(9));
+  const std::string_view verb = trim(text.substr(inability.size(), kMaxClause));
+  const std::string_view choosing = first_phrase(verb, kChoosing);
+  return !choosing.empty() && !first_phrase(trim(verb.substr(choosing.size())), kBetween).empty();
+}
+
+bool is_cut_off(std::string_view after) {
+  constexpr std::array<std::string_view, 6> kBegun = {"is", "would", "has", "gives", "states", "says"};
+  const std::string_view rest = trim(without_closing(after).substr(0, kMaxDressing));
+  const std::string_view verb = first_phrase(rest, kBegun);
+  return !verb.empty() && rest.size() == verb.size() && after.size() < kMaxDressing;
+}
+
 bool is_counterfactual(std::string_view after) {
   after = after.substr(0, kMaxClause);
   if (!starts_with_word(after, "would be") && !starts_with_word(after, "would have been")) return false;
@@ -280,8 +303,9 @@ bool goes_on_listing(std::string_view after, char last) {
   }
   if (rest.empty() || letter_of(rest.front(), last, false) == '\0' || !stands_free(rest.substr(1))) return false;
   if (either) return true;
-  // "C and D is wrong" lists nothing.
+  // "C and D is wrong" lists nothing, nor does "C, and D and A are wrong".
   const std::string_view next = without_closing(rest.substr(1));
+  if (starts_with_word(next, "are") && !is_blamed(next)) return true;
   return concludes(next) || next.starts_with(',') || starts_with_word(next, "and") || starts_with_word(next, "or");
 }
 

@@ -23,8 +23,13 @@ bool is_listed(std::string_view before);
 // "B is not the correct answer; " has just been said.
 bool is_correction(std::string_view before);
 
+// "I can't decide between the two": what was said before is taken back.
+bool gives_up(std::string_view text);
+
 // Of what follows a letter.
 //
+// The text ends within the sentence: "Option B is".
+bool is_cut_off(std::string_view after);
 // "B would be the answer if T were higher".
 bool is_counterfactual(std::string_view after);
 // "C is wrong", "C: no".

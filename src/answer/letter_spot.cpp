@@ -31,7 +31,7 @@ std::string_view skip_to_word(std::string_view text, bool& linked) {
 Spot checked(const Spot& spot, bool named, char last) {
   if (spot.letter == '\0') return {};
   const bool in_brackets = spot.after().starts_with(')');
-  if (is_blamed(spot.after()) || goes_on_listing(spot.after(), last)) return {};
+  if (is_blamed(spot.after()) || goes_on_listing(spot.after(), last) || is_cut_off(spot.after())) return {};
   if (named && spot.text.starts_with("A is ")) return spot;
   if (!in_brackets && is_article(spot.text)) return {};
   // "The answer is a.": no article ends a sentence.

@@ -438,6 +438,36 @@ TEST(ChoiceLetter, AListOfVerdictsNamesTheOneThatIsRight) {
        {"A: true north\nB: right angle", '-'}});
 }
 
+TEST(ChoiceLetter, WhatIsSaidOfSeveralChoosesNone) {
+  expect_all({{"Both B and C are right.", '-'},
+              {"A and D are both correct.", '-'},
+              {"Both (A) and (B) are true.", '-'},
+              {"All four claims (A\u2013D) are correct.", '-'},
+              {"The options B to D are valid.", '-'},
+              {"A, B and C are correct.", '-'},
+              {"It is B. Or rather C? I cannot decide between them.", '-'},
+              {"I'd say it is D. But I am unable to tell which one is meant.", '-'},
+              {"Option A fails. Option C is", '-'},
+              {"The answer is", '-'},
+              {"Option A: the mass doubles.\nOption B: the mass is halved.", '-'},
+              {"- **Option C**: as before.\n- **Option D**: the field vanishes", '-'},
+              // near misses
+              {"I can't decide between the two by symmetry, but the energy says that B is right.", 'B'},
+              {"A and C are wrong, and B is right.", 'B'},
+              {"A fails. B and D fail. C is correct.", 'C'},
+              {"Option C: the mass doubles, as found above.", 'C'},
+              {"Option A: 2 eV.\nOption B: 3 eV.\n\nWe found 3 eV, hence option B.", 'B'}});
+}
+
+TEST(ChoiceLetter, WhatALetterIsTheNameOfIsNotChosen) {
+  expect_all({{"Vitamin B is right for this.", '-'},
+              {"Hepatitis C is the most likely cause.", '-'},
+              {"Ring A is correct as drawn.", '-'},
+              {"Student B is right.", '-'},
+              {"Operator A is valid on all of them.", '-'},
+              {"Ring A is correct as drawn, so statement D is correct.", 'D'}});
+}
+
 // What a tag or a wide form stands for is none of simple-evals' business.
 TEST(ChoiceLetter, SimpleEvalsReadsTheTextAsItIs) {
   expect_all({{"Answer\uff1aB\nAnswer: C", 'C'}, {"Answer: <b>B</b>\nAnswer: D", 'D'}});
