@@ -12,6 +12,7 @@
 #include "answer/letter_lines.h"
 #include "answer/letter_marks.h"
 #include "answer/letter_phrases.h"
+#include "answer/letter_reference.h"
 #include "answer/letter_spot.h"
 #include "answer/letter_text.h"
 #include "answer/option_item.h"
@@ -136,10 +137,12 @@ class LetterFinder {
   // What a word begins that says which letter it is.
   char letter_of_words(std::string_view rest, std::string_view before) const {
     const char ending = is_rejected(before) ? '\0' : ending_letter(rest);
-    for (const char letter : {decided_letter(rest), only_letter(rest), judged_letter(rest), ending}) {
+    for (const char letter : {decided_letter(rest), only_letter(rest), judged_letter(rest), ending,
+                              described_letter(rest, before, last_), quoted_letter(rest, before, last_)}) {
       if (letter != '\0' && !is_denied(before) && !is_supposed(before) && !is_of_none(before)) return letter;
     }
     if (const char letter = praised_letter(rest, before); letter != '\0') return letter;
+    if (const char letter = referred_letter(rest, before, last_); letter != '\0') return letter;
     return concluded_letter(rest);
   }
 
@@ -226,13 +229,13 @@ class LetterFinder {
     for (const std::string_view exception : {"all but", "all except", "everything but", "every option but"}) {
       if (ends_with_word(without_marks_at_end(before), exception)) return '\0';
     }
-    const std::string_view after = without_closing(text.substr(1));
+    const std::string_view after = without_aside(without_closing(text.substr(1)));
     if (is_counterfactual(after)) return '\0';
     const bool fits = std::any_of(kFits.begin(), kFits.end(), [&](std::string_view one) {
       return starts_with_word(after, one) && sentence_ends(after.substr(one.size()));
     });
     const bool chosen = fits || (starts_with_word(after, "it is") && sentence_ends(after.substr(5)));  // "So A it is."
-    const bool praised = chosen || is_listed_as_right(text.substr(1)) || is_praised(text.substr(1)) ||
+    const bool praised = chosen || is_listed_as_right(text.substr(1)) || is_praised(after) || is_the_answer(after) ||
                          (starts_with_word(after, "is") && sentence_ends(after.substr(2)) && is_correction(before));
     if (!praised || is_rejected(before) || is_supposed(before) || is_name_of_thing(before)) return '\0';
     return is_one_of_several(before, after, last_) ? '\0' : text[0];
@@ -275,18 +278,12 @@ class LetterFinder {
   // "The correct statement is C.", "Letter: C"
   char judged_letter(std::string_view text) const {
     std::string_view rest;
-    if (starts_with_word(text, "letter")) {
-      rest = text.substr(6);
-    } else if (starts_with_word(text, "solution") || starts_with_word(text, "response")) {
-      rest = text.substr(8);
-    } else if (starts_with_word(text, "verdict")) {
-      rest = text.substr(7);
-    } else if (starts_with_word(text, "final")) {
-      rest = text.substr(5);
+    if (const std::string_view label = first_phrase(text, kLabels); !label.empty()) {
+      rest = text.substr(label.size());
     } else {
-      const std::string_view praise = starts_with_word(text, "correct") ? "correct"
-                                      : starts_with_word(text, "right") ? "right"
-                                                                        : "";
+      constexpr std::array<std::string_view, 6> kJudgements = {"correct",     "right",      "true one",
+                                                               "true option", "true claim", "true statement"};
+      const std::string_view praise = first_phrase(text, kJudgements);
       if (praise.empty()) return '\0';
       rest = text.substr(praise.size());
       for (int word = 0; word < 2; ++word) rest = without_noun(rest);
@@ -314,6 +311,7 @@ class LetterFinder {
     const std::string_view phrase = first_phrase(text, kEndings);
     if (phrase.empty()) return '\0';
     const Spot spot = choice_after(text.substr(phrase.size()), last_);
+    if (phrase == "options" && !spot.linked) return '\0';  // "consider the options A"
     return ends_text(spot.after()) ? spot.letter : '\0';
   }
 

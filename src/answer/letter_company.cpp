@@ -38,6 +38,25 @@ char letter_at_end(std::string_view& before, char last) {
   return letter;
 }
 
+// What joins the letter to one before it: "and" of "both A and". `before` becomes what stands before that one. Empty:
+// nothing does.
+std::string_view joint_at_end(std::string_view& before, char last) {
+  std::string_view rest = without_marks_at_end(before);
+  for (const std::string_view word : {"option", "choice", "statement"}) {
+    if (ends_with_word(rest, word)) rest = without_marks_at_end(rest.substr(0, rest.size() - word.size()));
+  }
+  for (const std::string_view joint : {"and", "&", "or", "to", "through", "\u2013", "-", "/", ","}) {
+    const bool word = is_letter(joint.front());
+    if (word ? !ends_with_word(rest, joint) : !rest.ends_with(joint)) continue;
+    rest = without_marks_at_end(rest.substr(0, rest.size() - joint.size()));
+    if (rest.ends_with(',')) rest.remove_suffix(1);
+    if (letter_at_end(rest, last) == '\0') return {};
+    before = rest;
+    return joint;
+  }
+  return {};
+}
+
 }  // namespace
 
 bool is_name_of_thing(std::string_view before) {
@@ -49,26 +68,17 @@ bool is_name_of_thing(std::string_view before) {
   return std::any_of(kThings.begin(), kThings.end(), [&](std::string_view one) { return ends_with_word(before, one); });
 }
 
+bool is_joined(std::string_view before, char last) { return !joint_at_end(before, last).empty(); }
+
 bool is_one_of_several(std::string_view before, std::string_view after, char last) {
-  before = without_marks_at_end(before);
-  for (const std::string_view word : {"option", "choice", "statement"}) {
-    if (ends_with_word(before, word)) before = without_marks_at_end(before.substr(0, before.size() - word.size()));
-  }
+  const std::string_view joint = joint_at_end(before, last);
+  if (joint.empty()) return false;
+  // "We eliminate A and B is right", "not A, B is": one of them.
+  if (joint != "and" && joint != "&" && joint != ",") return true;
   constexpr std::array<std::string_view, 9> kPlurals = {"are", "were",  "seem",   "appear", "look",
                                                         "fit", "match", "remain", "satisfy"};
-  const bool plural = !first_phrase(without_closing(after), kPlurals).empty();
-  for (const std::string_view joint : {"and", "&", "or", "to", "through", "\u2013", "\u2014", "-", "/", ","}) {
-    const bool word = is_letter(joint.front());
-    if (word ? !ends_with_word(before, joint) : !before.ends_with(joint)) continue;
-    // "eliminate A and B is right", "not A, B is": one of them.
-    const bool joined = plural || joint == "or" || joint == "/" || joint == "\u2013" || joint == "-" || joint == "to" ||
-                        joint == "through";
-    before = without_marks_at_end(before.substr(0, before.size() - joint.size()));
-    if (before.ends_with(',')) before.remove_suffix(1);
-    if (letter_at_end(before, last) == '\0') return false;
-    return joined || ends_with_word(without_marks_at_end(before), "both");
-  }
-  return false;
+  return !first_phrase(without_closing(after), kPlurals).empty() ||
+         ends_with_word(without_marks_at_end(before), "both");
 }
 
 }  // namespace dts::letters

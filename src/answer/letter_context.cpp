@@ -20,7 +20,13 @@ constexpr std::array<std::string_view, 16> kAdverbs = {
     "therefore", "clearly",    "thus",      "indeed",   "hence",     "also", "most likely", "likely",
     "probably",  "definitely", "obviously", "actually", "certainly", "then", "in fact",     "simply"};
 // How a letter that is right is judged, after "is" ...
-constexpr std::array<std::string_view, 35> kPraise = {"the most reasonable",
+constexpr std::array<std::string_view, 41> kPraise = {"the true",
+                                                      "the valid",
+                                                      "the appropriate",
+                                                      "the proper",
+                                                      "the one we want",
+                                                      "what i answer",
+                                                      "the most reasonable",
                                                       "more reasonable",
                                                       "most reasonable",
                                                       "most likely",
@@ -60,6 +66,18 @@ constexpr std::array<std::string_view, 23> kOnlyOnes = {
     "option",     "choice",     "one",        "answer",   "statement", "possibility", "candidate",  "correct",
     "right",      "true",       "consistent", "valid",    "plausible", "remaining",   "viable",     "possible",
     "reasonable", "acceptable", "physical",   "feasible", "logical",   "suitable",    "appropriate"};
+// ... that say so of any noun in between.
+constexpr std::array<std::string_view, 13> kAgreeing = {
+    "consistent with",   "compatible with", "within",          "in agreement", "that fits", "that matches",
+    "that satisfies",    "that agrees",     "that is correct", "that works",   "matching",  "satisfying",
+    "that is consistent"};
+// What "the one" goes on with.
+constexpr std::array<std::string_view, 6> kDescribed = {"that",    "which",    "we want",
+                                                        "we need", "i choose", "consistent"};
+// What is said of a choice at the end of a sentence, or before what it was preferred to.
+constexpr std::array<std::string_view, 5> kChosen = {"chosen", "selected", "to be chosen", "to be selected",
+                                                     "to be preferred"};
+constexpr std::array<std::string_view, 4> kOver = {"over", "because", "since", "instead of"};
 // How one that is wrong is judged, after "is" or "are" ...
 constexpr std::array<std::string_view, 14> kBlame = {"wrong",      "incorrect", "not",        "false",        "ruled",
                                                      "eliminated", "excluded",  "impossible", "inconsistent", "invalid",
@@ -117,19 +135,24 @@ Verdict verdict_on(std::string_view after) {
   return verdict_at(after).verdict;
 }
 
-// Something in the clause turns it round: "the only option that fails".
-bool is_reversed(std::string_view clause) {
-  clause = clause.substr(0, std::min(clause.find_first_of(".,;:!?\n"), kMaxClause));
-  const std::string text = lower_case(clause);
-  return std::any_of(kReversals.begin(), kReversals.end(),
-                     [&](std::string_view one) { return text.find(one) != std::string::npos; });
-}
-
 // What follows "is".
 bool is_praise(std::string_view judged) {
+  if (const std::string_view chosen = first_phrase(judged, kChosen); !chosen.empty()) {
+    const std::string_view rest = trim(judged.substr(chosen.size()));
+    return sentence_ends(rest) || !first_phrase(rest, kOver).empty();
+  }
+  if (starts_with_word(judged, "the one")) {
+    const std::string_view rest = trim(judged.substr(7));
+    return !first_phrase(rest, kDescribed).empty() && !is_reversed(rest);
+  }
   if (starts_with_word(judged, "the only")) {
     const std::string_view rest = trim(judged.substr(8));
-    return !first_phrase(rest, kOnlyOnes).empty() && !is_reversed(rest);
+    if (is_reversed(rest)) return false;
+    if (!first_phrase(rest, kOnlyOnes).empty()) return true;
+    // "the only value within", "the only structure that fits": whatever is asked for.
+    std::size_t noun = 0;
+    while (noun < rest.size() && is_letter(rest[noun])) ++noun;
+    return noun > 2 && !first_phrase(trim(rest.substr(noun)), kAgreeing).empty();
   }
   const std::string_view praise = first_phrase(judged, kPraise);
   if (praise.empty()) return false;
@@ -228,6 +251,13 @@ bool is_correction(std::string_view before) {
   return false;
 }
 
+bool is_reversed(std::string_view clause) {
+  clause = clause.substr(0, std::min(clause.find_first_of(".,;:!?\n"), kMaxClause));
+  const std::string text = lower_case(clause);
+  return std::any_of(kReversals.begin(), kReversals.end(),
+                     [&](std::string_view one) { return text.find(one) != std::string::npos; });
+}
+
 bool gives_up(std::string_view text) {
   constexpr std::array<std::string_view, 9> kInability = {
       "can't", "cannot", "can not", "couldn't", "could not", "unable to", "not able to", "hard to", "impossible to"};
@@ -264,6 +294,30 @@ bool is_blamed(std::string_view after) {
   return !first_phrase(after, kFaults).empty() || !first_phrase(judgement(after), kBlame).empty();
 }
 
+std::string_view without_aside(std::string_view after) {
+  if (!after.starts_with(',')) return after;
+  constexpr std::array<std::string_view, 8> kAgainst = {"not",    "and not",       "but not",  "rather than",
+                                                        "unlike", "as opposed to", "and only", "instead of"};
+  const std::string_view aside = trim(after.substr(1, kMaxClause));
+  if (!first_phrase(aside, kAgainst).empty()) {
+    const std::size_t end = aside.find_first_of(",.;:!?\n");
+    return end == std::string_view::npos || aside[end] != ',' ? after : trim(aside.substr(end + 1));
+  }
+  // "the remaining option, C, is right"
+  return judgement(aside).empty() ? after : aside;
+}
+
+bool is_the_answer(std::string_view after) {
+  constexpr std::array<std::string_view, 8> kDeterminers = {"as the", "as my",   "as our", "final",
+                                                            "best",   "correct", "right",  "only"};
+  after = trim(without_closing(after).substr(0, kMaxClause));
+  if (!starts_with_word(after, "as")) return false;
+  for (int word = 0; word < 3; ++word) after = trim(after.substr(first_phrase(after, kDeterminers).size()));
+  constexpr std::array<std::string_view, 4> kAnswers = {"answer", "choice", "option", "solution"};
+  const std::string_view answer = first_phrase(after, kAnswers);
+  return !answer.empty() && concludes(after.substr(answer.size()));
+}
+
 bool is_praised(std::string_view after) { return is_praise(judgement(without_closing(after))); }
 
 bool is_listed_as_right(std::string_view after) { return verdict_on(after) == Verdict::kRight; }
@@ -286,7 +340,7 @@ bool gives_reason(std::string_view after) {
   }
   if (after.starts_with(',')) after = trim(after.substr(1));
   return starts_with_word(after, "because") || starts_with_word(after, "since") ||
-         starts_with_word(after, "rather than");
+         starts_with_word(after, "rather than") || starts_with_word(after, "not");
 }
 
 bool goes_on_listing(std::string_view after, char last) {

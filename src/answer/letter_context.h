@@ -23,6 +23,8 @@ bool is_listed(std::string_view before);
 // "B is not the correct answer; " has just been said.
 bool is_correction(std::string_view before);
 
+// Something in the clause turns round what it says: "the only option that fails".
+bool is_reversed(std::string_view clause);
 // "I can't decide between the two": what was said before is taken back.
 bool gives_up(std::string_view text);
 
@@ -34,6 +36,10 @@ bool is_cut_off(std::string_view after);
 bool is_counterfactual(std::string_view after);
 // "C is wrong", "C: no".
 bool is_blamed(std::string_view after);
+// Without what sets the letter against others: "B, and not D, is" goes on with "is".
+std::string_view without_aside(std::string_view after);
+// "C as the final answer".
+bool is_the_answer(std::string_view after);
 // "C is correct".
 bool is_praised(std::string_view after);
 // "C: correct", as a list has it.

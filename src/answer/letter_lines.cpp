@@ -65,6 +65,9 @@ char last_line_letter(std::string_view text, char last) {
     line = without_dressing(line.substr(arrow.size()), false);
     break;
   }
+  if (const Judged mark = mark_at(line); mark.verdict == Verdict::kRight) {
+    line = without_dressing(line.substr(mark.size), false);
+  }
   if (line.empty()) return '\0';
   const std::string_view after = line.substr(1);
   const bool as_options_do = begins_as_options_do(line);

@@ -36,11 +36,14 @@ inline constexpr std::array<std::string_view, 38> kSelections = {
     "left with",    "plausible is",    "closest is",   "most likely is", "best fit is",
     "left is",      "i'd say",         "i\u2019d say", "i would say",    "remains is",
     "fits best is", "matches best is", "best is"};
+// What a colon, a dash or "is" follows before the letter.
+inline constexpr std::array<std::string_view, 9> kLabels = {"letter", "solution",   "response",   "verdict", "final",
+                                                            "tl;dr",  "correction", "conclusion", "tldr"};
 // What says so only at the very end: elsewhere it speaks of parts of the question as well.
-inline constexpr std::array<std::string_view, 17> kEndings = {
+inline constexpr std::array<std::string_view, 18> kEndings = {
     "corresponds to", "corresponding to", "the one in",   "points to",   "leaving", "given in",
     "given by",       "shown in",         "described in", "depicted in", "leaves",  "probably",
-    "likely",         "most likely",      "supports",     "favors",      "favours"};
+    "likely",         "most likely",      "supports",     "favors",      "favours", "options"};
 inline constexpr std::array<std::string_view, 9> kArrows = {"\u2192", "\u21d2", "\u27f9",       "=>",          "==>",
                                                             "->",     "-->",    "\\Rightarrow", "\\rightarrow"};
 // What follows "only C".
@@ -48,8 +51,8 @@ inline constexpr std::array<std::string_view, 13> kAgreement = {
     "is consistent", "is compatible", "is in agreement", "is valid",       "is possible",  "is plausible",    "fits",
     "matches",       "satisfies",     "agrees",          "can be correct", "can be right", "could be correct"};
 // ... and what ends a sentence about the one that is right.
-inline constexpr std::array<std::string_view, 6> kFits = {"works",   "fits",         "fits best",
-                                                          "is best", "matches best", "remains"};
+inline constexpr std::array<std::string_view, 8> kFits = {"works",        "fits",    "fits best", "is best",
+                                                          "matches best", "remains", "holds",     "survives"};
 inline constexpr std::array<std::string_view, 2> kLeftOver = {"remains", "is left"};
 
 }  // namespace dts::letters

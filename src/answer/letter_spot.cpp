@@ -46,6 +46,10 @@ Spot spot_after(std::string_view after, char last) {
   if (!ends_word(after)) return {};
   bool linked = false;
   bool parted = false;  // by a comma, and by no verb since: "to answer, A and B"
+  if (starts_with_word(after, "'s")) {
+    after.remove_prefix(2);
+    linked = true;
+  }
   std::string_view rest = skip_to_word(after, linked);
   for (int filler = 0; filler < kMaxFillers; ++filler) {
     const bool comma = rest.starts_with(',');

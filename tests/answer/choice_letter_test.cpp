@@ -438,6 +438,72 @@ TEST(ChoiceLetter, AListOfVerdictsNamesTheOneThatIsRight) {
        {"A: true north\nB: right angle", '-'}});
 }
 
+TEST(ChoiceLetter, ByADescription) {
+  expect_all({{"The only option compatible with a charge of 2.5 e and with the spin is B.", 'B'},
+              {"The statement that survives all of these tests is therefore C.", 'C'},
+              {"The one we have to mark is A, because the others decay.", 'A'},
+              {"The candidate whose spectrum has two lines is (D).", 'D'},
+              {"Statement C is the one that agrees with this.", 'C'},
+              {"Claim B is the true one.", 'B'},
+              {"So the true statement is D.", 'D'},
+              {"A is the only value within the error.", 'A'},
+              {"A is the only curve that fits.", 'A'},
+              {"That is precisely what B predicts.", 'B'},
+              {"It doubles, which is just what option D says.", 'D'},
+              {"Therefore C should be chosen over B.", 'C'},
+              {"So \"B\" is chosen.", 'B'},
+              {"This points to D as the correct choice.", 'D'},
+              {"It leaves us B as the only answer.", 'B'},
+              {"So C, not A, is the right description.", 'C'},
+              {"The last option, D, is correct.", 'D'},
+              {"B, not C", 'B'},
+              // near misses
+              {"The only option that contradicts this is B.", '-'},
+              {"The statement that is false is C.", '-'},
+              {"One that has two rings is A.", '-'},
+              {"The option that looks best is A compound with two rings.", '-'},
+              {"The one with the larger mass is A or C.", '-'},
+              {"The wrong one is D.", '-'},
+              {"We must find what C says.", '-'},
+              {"That is not what B predicts.", '-'},
+              {"C is chosen as the origin.", '-'},
+              {"It excludes D as the correct choice.", '-'},
+              {"Statement C is the one that fails.", '-'},
+              {"A is the only metal that melts here.", '-'},
+              {"Let B, not A, be the origin.", '-'}});
+}
+
+TEST(ChoiceLetter, ByWhatComesBackToIt) {
+  expect_all({{"Only A has the right sign at T = 0, making it the answer.", 'A'},
+              {"The curve falls as in B, so that's my answer.", 'B'},
+              {"That is found in column D, which is the answer.", 'D'},
+              {"The reaction in C is allowed and is therefore the correct choice.", 'C'},
+              {"By that convention it has to be B, which is what I choose.", 'B'},
+              // near misses
+              {"Its mass is 5, which is the answer.", '-'},
+              {"The value at A and B is 5, which is the answer.", '-'},
+              {"It cannot be A, which is the answer of most students.", '-'},
+              {"A compound forms, which is the answer.", '-'},
+              {"Vitamin C, which is the answer.", '-'},
+              {"We compare it with B. That is 5, which is the answer.", '-'}});
+}
+
+TEST(ChoiceLetter, ByALabel) {
+  expect_all({{"TL;DR: B\n\nThe D-term vanishes.", 'B'},
+              {"I said C at first. Correction: A.", 'A'},
+              {"Conclusion \u2192 D", 'D'},
+              {"Conclusion \u2014 **B**", 'B'},
+              {"The answer's C.", 'C'},
+              {"\u2705 **B**", 'B'},
+              {"Step 2. Look it up among the options: B.", 'B'},
+              // near misses
+              {"Correction: A term is missing.", '-'},
+              {"Correction: C and D are the same.", '-'},
+              {"Conclusion: B is larger than A.", '-'},
+              {"Let us look at the options: A. 2 eV B. 3 eV", '-'},
+              {"\u274c **B**", '-'}});
+}
+
 TEST(ChoiceLetter, WhatIsSaidOfSeveralChoosesNone) {
   expect_all({{"Both B and C are right.", '-'},
               {"A and D are both correct.", '-'},
