@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "answer/extract.h"
+#include "answer/letter_abroad.h"
 #include "answer/letter_company.h"
 #include "answer/letter_context.h"
 #include "answer/letter_lines.h"
@@ -143,6 +144,7 @@ class LetterFinder {
     }
     if (const char letter = praised_letter(rest, before); letter != '\0') return letter;
     if (const char letter = referred_letter(rest, before, last_); letter != '\0') return letter;
+    if (const char letter = letter_abroad(rest, before, last_); letter != '\0') return letter;
     return concluded_letter(rest);
   }
 

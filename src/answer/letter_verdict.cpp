@@ -29,13 +29,14 @@ constexpr std::array kVerdictMarks = {
 };
 constexpr std::string_view kEmojiStyle = "\ufe0f";
 
-constexpr std::array<std::string_view, 12> kRightWords = {
-    "correct", "right",          "true",           "yes",        "valid",          "correct answer",
-    "holds",   "correct option", "correct choice", "the answer", "correct answer", "the correct answer"};
-constexpr std::array<std::string_view, 18> kWrongWords = {
-    "incorrect", "wrong",          "false",      "no",       "eliminated",    "ruled out",
-    "rejected",  "invalid",        "excluded",   "not true", "not valid",     "not correct",
-    "not right", "not the answer", "impossible", "out",      "does not hold", "not possible"};
+constexpr auto kRightWords = std::to_array<std::string_view>(
+    {"correct", "right", "true", "yes", "valid", "holds", "the answer", "correct answer", "the correct answer",
+     "correct option", "correct choice", "正确", "对", "符合题意"});
+constexpr auto kWrongWords = std::to_array<std::string_view>(
+    {"incorrect",      "wrong",         "false", "no",       "eliminated", "ruled out",   "rejected",  "invalid",
+     "excluded",       "impossible",    "out",   "not true", "not valid",  "not correct", "not right", "not possible",
+     "not the answer", "does not hold", "错误",  "错",       "不正确",     "不对",        "不符合",    "不符合题意",
+     "排除",           "有误"});
 // What may stand before the word.
 constexpr std::array<std::string_view, 8> kLeads = {"this is", "that is", "it is",     "clearly",
                                                     "also",    "so",      "obviously", "therefore"};

@@ -488,6 +488,71 @@ TEST(ChoiceLetter, ByWhatComesBackToIt) {
               {"We compare it with B. That is 5, which is the answer.", '-'}});
 }
 
+TEST(ChoiceLetter, InChinese) {
+  expect_all({{"由此可得，答案为 C。", 'C'},
+              {"答案：**D**", 'D'},
+              {"【答案】B", 'B'},
+              {"最终答案是：（A）", 'A'},
+              {"因此答案应该是选项 B，因为能量守恒。", 'B'},
+              {"综上，应选 D。", 'D'},
+              {"故选C", 'C'},
+              {"所以我选择B选项。", 'B'},
+              {"正确的选项为A。", 'A'},
+              {"符合条件的选项是 Ｃ。", 'C'},
+              {"A选项错误，B选项正确。", 'B'},
+              {"只有选项D是正确的。", 'D'},
+              {"答案不是C，而是A。", 'A'},
+              {"A. 错误\nB. 错误\nC. 正确\nD. 错误", 'C'},
+              {"不选A，选B。", 'B'},
+              // near misses
+              {"点A到直线BC的距离为 3。", '-'},
+              {"选A点为原点，选B点为终点。", '-'},
+              {"如果答案是A，那么能量不守恒。", '-'},
+              {"答案不是B。", '-'},
+              {"不应选C。", '-'},
+              {"为什么选B？", '-'},
+              {"不正确的是D。", '-'},
+              {"错误的选项是D。", '-'},
+              {"选项A、B都正确。", '-'},
+              {"A和C正确。", '-'},
+              {"答案是A和C。", '-'},
+              {"选A、B、D。", '-'},
+              {"答案是A类化合物。", '-'},
+              {"答案是B族维生素。", '-'},
+              {"备选A。", '-'},
+              {"D正确吗？", '-'},
+              {"C的正确性未知。", '-'},
+              {"A与B反应生成C。", '-'}});
+}
+
+TEST(ChoiceLetter, InOtherLanguages) {
+  expect_all({{"La réponse est donc la B.", 'B'},
+              {"La bonne réponse est l'option C, car l'énergie est conservée.", 'C'},
+              {"La respuesta correcta es, por lo tanto, la opción D.", 'D'},
+              {"Respuesta: **A**", 'A'},
+              {"Die richtige Antwort ist also (C).", 'C'},
+              {"Die Antwort lautet B, da nur dort die Ladung stimmt.", 'B'},
+              {"La risposta corretta è la D.", 'D'},
+              {"A resposta correta é a alternativa C.", 'C'},
+              {"De esto se deduce que la respuesta es B.", 'B'},
+              {"Итак, ответ: B", 'B'},
+              {"Правильный ответ — C.", 'C'},
+              {"答えはBです。", 'B'},
+              {"따라서 정답은 D입니다.", 'D'},
+              // near misses
+              {"Si la réponse est A, la masse double.", '-'},
+              {"La réponse n'est pas C.", '-'},
+              {"Die falsche Antwort ist B.", '-'},
+              {"Die Antwort ist nicht B.", '-'},
+              {"Wenn die Antwort B ist, gilt das nicht.", '-'},
+              {"Die Antwort ist B-förmig.", '-'},
+              {"La respuesta es A o C.", '-'},
+              {"La respuesta es B y C.", '-'},
+              {"A resposta é a mesma.", '-'},
+              {"Die Beantwortung ist A.", '-'},
+              {"Сила соответствует B.", '-'}});
+}
+
 TEST(ChoiceLetter, ByALabel) {
   expect_all({{"TL;DR: B\n\nThe D-term vanishes.", 'B'},
               {"I said C at first. Correction: A.", 'A'},
