@@ -103,7 +103,7 @@ class LetterFinder {
         default:
           break;
       }
-      if (!listed && (at == 0 || !is_letter(text_[at - 1]))) {
+      if (!listed && (at == 0 || !is_letter(text_[at - 1])) && !continues_character(rest.front())) {
         keep(said, letter_of_words(rest, before));
         if (gives_up(rest)) said = named = bracketed = '\0';
       }
@@ -124,6 +124,8 @@ class LetterFinder {
   static void keep(char& best, char found) {
     if (found != '\0') best = found;
   }
+
+  static bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xC0U) == 0x80U; }
 
   // "Option B: ..." at the front of a line.
   bool begins_item(std::string_view before, std::string_view rest) const {

@@ -93,9 +93,9 @@ constexpr std::array<std::string_view, 32> kRejection = {
     "rejects",    "rejecting",   "discard",     "dismiss",   "unlike",    "isn't",       "than",       "nor",
     "neither",    "never",       "not be",      "cannot be", "can't be",  "couldn't be", "least",      "less"};
 // What makes "B is correct" and "it is B" something to be seen, or a reason.
-constexpr std::array<std::string_view, 12> kHypotheses = {"if",     "whether",  "suppose", "supposing",
-                                                          "assume", "assuming", "unless",  "either",
-                                                          "or",     "because",  "since",   "when"};
+constexpr std::array<std::string_view, 14> kHypotheses = {"if",       "whether", "suppose",     "supposing", "assume",
+                                                          "assuming", "unless",  "either",      "or",        "because",
+                                                          "since",    "when",    "tempting to", "tempted to"};
 // What turns "the only option ..." round.
 constexpr std::array<std::string_view, 17> kReversals = {
     "not",    "n't",      "n\u2019t",  "fail",   "wrong",      "incorrect", "inconsistent", "false",     "violat",

@@ -52,7 +52,7 @@ OptionItem option_item(std::string_view line, char last) {
     }
     std::size_t named = 0;
     for (const std::string_view word : {"option", "choice", "statement", "answer", "\u9009\u9879"}) {
-      if (starts_with(line, word) && (word.front() < 0 || starts_with_word(line, word))) named = word.size();
+      if (starts_with(line, word) && (!is_letter(word.front()) || starts_with_word(line, word))) named = word.size();
     }
     if (named == 0) break;
     line.remove_prefix(named);
