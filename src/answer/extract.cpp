@@ -9,7 +9,9 @@
 #include <vector>
 
 #include "answer/expression.h"
+#include "answer/other_languages.h"
 #include "answer/units.h"
+#include "answer/wide_forms.h"
 #include "dts/answer.h"
 #include "text/ascii.h"
 
@@ -20,10 +22,11 @@ using namespace text;
 
 constexpr std::string_view kOpen = "<think>";
 constexpr std::string_view kClose = "</think>";
-constexpr std::size_t kMaxLine = 1024;   // bytes: a longer last line is prose
-constexpr std::size_t kMaxOptions = 64;  // bytes of what stands before a frame's contents
-constexpr std::size_t kMaxRemark = 32;   // bytes that are looked at for how a remark begins
-constexpr std::size_t kMaxClause = 96;   // bytes that are looked at for what denies
+constexpr std::size_t kMaxLine = 1024;                     // bytes: a longer last line is prose
+constexpr std::size_t kMaxOptions = 64;                    // bytes of what stands before a frame's contents
+constexpr std::size_t kMaxRemark = 32;                     // bytes that are looked at for how a remark begins
+constexpr std::size_t kMaxClause = 96;                     // bytes that are looked at for what denies
+constexpr std::size_t kMaxSearch = std::size_t{1} << 16U;  // bytes at the end: an answer is stated there
 
 // Drops `words` at the front, whatever their case, when a word ends there.
 bool drop_words(std::string_view& text, std::string_view words) {
@@ -350,7 +353,6 @@ std::string value_of_sentence(std::string_view stated) {
 
 // The last "answer is" or "answer:" of the text, with what follows it: where more than the answer was said after it.
 LastLine last_stated(std::string_view text) {
-  constexpr std::size_t kMaxSearch = std::size_t{1} << 16U;  // bytes
   constexpr int kMaxCandidates = 64;
   text = text.substr(text.size() - std::min(text.size(), kMaxSearch));
   std::size_t end = text.size();
@@ -380,6 +382,15 @@ LastLine last_stated(std::string_view text) {
     if (stated.is_stated && !stated.text.empty()) return {value_of_sentence(stated.text), true};
   }
   return {};
+}
+
+// The same as other languages state it.
+LastLine stated_abroad(std::string_view text) {
+  const std::string_view rest = after_last_lead_in(text.substr(text.size() - std::min(text.size(), kMaxSearch)));
+  if (rest.empty() || rest.size() > kMaxLine) return {};
+  const std::string line = without_bold(rest);
+  const std::string_view value = value_abroad(first_sentence(trim(line)));
+  return {std::string(value), !value.empty()};
 }
 
 }  // namespace
@@ -491,7 +502,9 @@ std::string_view tagged_answer(std::string_view text) {
                                         : trim(text.substr(open + kOpenTag.size(), close - open - kOpenTag.size()));
 }
 
-LastLine last_line_answer(std::string_view text) {
+LastLine last_line_answer(std::string_view written) {
+  const std::string narrow = narrow_forms(written);
+  std::string_view text = narrow;
   if (const std::string_view tagged = tagged_answer(text); !tagged.empty() && tagged.size() <= kMaxLine) {
     return {std::string(tagged), true};
   }
@@ -500,6 +513,7 @@ LastLine last_line_answer(std::string_view text) {
   LastLine last = drop_lead_in(trim(line));
   if (last.is_stated && !last.text.empty()) return {value_of_sentence(last.text), true};
   if (LastLine stated = last_stated(text); stated.is_stated) return stated;
+  if (LastLine stated = stated_abroad(text); stated.is_stated) return stated;
   // "The least is $12$ when $x=3$": not what is said of when.
   const std::string_view unconditional = without_condition(line);
   if (const std::string value = value_of_sentence(unconditional); !unconditional.empty() && value != unconditional) {

@@ -44,6 +44,11 @@ constexpr std::array kFaulty =
     std::to_array<std::string_view>({"mauvaise", "fausse", "incorrecte", "incorrecta", "falsche", "errata", "sbagliata",
                                      "errada", "incorreta", "неправильный", "неверный"});
 
+// What makes the value before it another one.
+constexpr std::array kChanging = std::to_array<std::string_view>(
+    {"或", "和", "与", "及", "到",   "至", "以上", "以下", "多", "余", "左右", "万",  "亿", "百",
+     "千", "十", "倍", "分", "个百", "o",  "ou",   "oder", "y",  "e",  "et",   "und", "и",  "или"});
+
 // In the case of ASCII letters, and to the end of a word that has them.
 bool begins_with(std::string_view text, std::string_view phrase) {
   if (text.size() < phrase.size()) return false;
@@ -124,6 +129,38 @@ bool is_supposed_abroad(std::string_view before) {
     if ((at == 0 || clause[at - 1] == ' ') && longest(clause.substr(at), kFaulty) > 0) return true;
   }
   return false;
+}
+
+std::string_view after_last_lead_in(std::string_view text) {
+  std::string_view found;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (at > 0 && is_letter(text[at - 1])) continue;
+    const std::size_t size = lead_in_size(text.substr(at));
+    if (size > 0 && !is_supposed_abroad(text.substr(0, at)))
+      found = text.substr(std::min(text.find_first_not_of(" \t\n\r*_`", at + size), text.size()));
+  }
+  return found.substr(0, found.find_first_of("\n\r"));
+}
+
+std::string_view value_abroad(std::string_view sentence) {
+  int depth = 0;  // of brackets
+  bool formula = false;
+  for (std::size_t at = 0; at < sentence.size(); ++at) {
+    const char c = sentence[at];
+    const std::string_view rest = sentence.substr(at);
+    if (c == '$') formula = !formula;
+    if (c == '(' || c == '[' || c == '{') ++depth;
+    if (c == ')' || c == ']' || c == '}') --depth;
+    if (at == 0 || formula || depth > 0) continue;
+    const bool comma = c == ',';
+    const std::string_view next = comma ? trim(rest.substr(1)) : rest;
+    const bool words =
+        begins_east_asian(next) || (comma && rest.substr(1).starts_with(' ') && !next.empty() &&
+                                    (is_letter(next.front()) || static_cast<unsigned char>(next.front()) >= 0x80));
+    if (!words) continue;
+    return longest(next, kChanging) > 0 ? sentence : trim(sentence.substr(0, at));
+  }
+  return sentence;
 }
 
 bool begins_east_asian(std::string_view text) {

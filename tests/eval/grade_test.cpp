@@ -310,6 +310,39 @@ TEST(Grade, OfASentenceThatIsStatedItsValueCounts) {
                             });
 }
 
+TEST(Grade, WideFormsAreTheirNarrowOnes) {
+  expect_grades("aime24", {{"116", "The answer is \uff11\uff11\uff16\u3002", 1, "116"},
+                           {"116", "\\boxed{\uff11\uff11\uff16}", 1, "116"},
+                           {"116", "Answer\uff1a116", 1, "116"}});
+}
+
+TEST(Grade, OtherLanguagesStateAnAnswer) {
+  expect_grades("aime24", {
+                              {"204", "因此答案是 204。", 1, "204"},
+                              {"204", "所以最终答案为 $m+n=204$。", 1, "204"},
+                              {"204", "答案：**204**\n\n以上即为完整的推导。", 1, "204"},
+                              {"204", "【答案】204", 1, "204"},
+                              {"204", "答案是：\n\n$$204$$", 1, "204"},
+                              {"204", "答案是204个。", 1, "204"},
+                              {"204", "答案不是 203，而是 204。", 1, "204"},
+                              {"204", "La réponse est donc 204.", 1, "204"},
+                              {"204", "La respuesta es 204, porque 203 es primo.", 1, "204"},
+                              {"204", "Die gesuchte Antwort lautet $204$.", 1, "204"},
+                              {"204", "A resposta é 204.", 1, "204"},
+                              {"204", "La risposta è **204**.", 1, "204"},
+                              {"204", "Ответ: 204.", 1, "204"},
+                              // near misses
+                              {"204", "答案不是 204。", 0, ""},
+                              {"204", "如果答案是 204，则矛盾。", 0, ""},
+                              {"204", "答案是 204 或 205。", 0, ""},
+                              {"204", "答案是 204 万。", 0, ""},
+                              {"204", "La respuesta no es 204.", 0, ""},
+                              {"204", "Die Antwort ist 204, oder 205.", 0, ""},
+                          });
+  expect_grades("math-500",
+                {{"x+1", "所以答案是 $x+1$。", 1, "x+1"}, {"(1,2)", "La réponse est $(1, 2)$.", 1, "(1, 2)"}});
+}
+
 TEST(Grade, OfALastLineItsValueCounts) {
   expect_grades("math-500", {
                                 {"12", "Result: 12", 1, "12"},

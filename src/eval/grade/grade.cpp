@@ -11,6 +11,7 @@
 #include "answer/phrases.h"
 #include "answer/reading.h"
 #include "answer/units.h"
+#include "answer/wide_forms.h"
 #include "dts/answer.h"
 #include "eval/grade/livebench.h"
 #include "eval/grade/livebench_text.h"
@@ -197,7 +198,7 @@ std::string only_number(std::string_view normal) {
 }
 
 std::string number_answer(std::string_view trajectory, bool opens_thinking, bool from_anywhere) {
-  const std::string_view text = answering_part(trajectory, opens_thinking);
+  const std::string text = narrow_forms(answering_part(trajectory, opens_thinking));
   if (const std::string_view box = last_boxed(text); !box.empty()) {
     std::string boxed = value_of(box);
     if (!from_anywhere || is_number_text(boxed) || !equation_value(box)) return boxed;
@@ -210,7 +211,7 @@ std::string number_answer(std::string_view trajectory, bool opens_thinking, bool
   if (!from_anywhere) return {};
   const std::size_t mark = text.rfind("####");
   if (mark != std::string_view::npos) {
-    const std::string_view rest = text.substr(mark + 4);
+    const std::string_view rest = std::string_view(text).substr(mark + 4);
     std::string marked = value_of(rest.substr(0, rest.find('\n')));
     if (is_number_text(marked)) return marked;
   }
