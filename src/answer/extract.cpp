@@ -22,6 +22,7 @@ using namespace text;
 
 constexpr std::string_view kOpen = "<think>";
 constexpr std::string_view kClose = "</think>";
+constexpr std::string_view kDigits = "0123456789";
 constexpr std::size_t kMaxLine = 1024;                     // bytes: a longer last line is prose
 constexpr std::size_t kMaxOptions = 64;                    // bytes of what stands before a frame's contents
 constexpr std::size_t kMaxRemark = 32;                     // bytes that are looked at for how a remark begins
@@ -222,9 +223,11 @@ bool says_more(std::string_view before) {
 // "The value of it is 7." -> "7": where only a number follows the verb, and nothing denies it.
 std::string_view value_at_end(std::string_view line) {
   line = trim(line);
-  for (const std::string_view verb : {" is ", " are ", " equals ", " be ", " get ", " = "}) {
+  for (const std::string_view verb : {" is ", " are ", " equals ", " be ", " get ", " = ", ", i.e. ", ", i.e., ",
+                                      ", that is, ", ", namely ", " ist ", " est ", " es ", " è "}) {
     const std::size_t at = line.rfind(verb);
     if (at == std::string_view::npos || is_denied(line.substr(0, at)) || says_more(line.substr(0, at))) continue;
+    if (line.substr(0, at).ends_with(" no") || line.substr(0, at).ends_with(" non")) continue;  // "no es 12"
     const std::string_view rest = trim(line.substr(at + verb.size()));
     const std::optional<Value> value = evaluate(normalise_answer(rest));
     if (value && value->constant) return rest;
@@ -276,20 +279,50 @@ std::string_view value_that_is_there(std::string_view line) {
   return changes_meaning(lower_case(next.substr(0, next.find(' ')))) ? std::string_view{} : value;
 }
 
-// "12 is the answer." -> "12"
+// "final answer.": to the end of the sentence.
+bool names_answer(std::string_view rest) {
+  for (const std::string_view word : {"final", "correct", "right", "required", "desired"}) drop_words(rest, word);
+  return drop_words(rest, "answer") && (rest.empty() || rest == "." || rest == "!");
+}
+
+// "12 is the answer." -> "12", "k = 12 is the answer." -> "k = 12"
 std::string_view value_that_answers(std::string_view line) {
   for (const std::string_view word : {"so", "thus", "hence", "therefore"}) {
     if (drop_words(line, word)) break;
   }
   if (line.starts_with(',')) line = trim(line.substr(1));
-  std::size_t end = formula_end(line, 0);
-  if (end == 0) end = std::min(line.find(' '), line.size());
-  std::string_view rest = trim(line.substr(end));
-  if (!drop_words(rest, "is") || !drop_words(rest, "the")) return {};
-  for (const std::string_view word : {"final", "correct", "right", "required", "desired"}) drop_words(rest, word);
-  if (!drop_words(rest, "answer") || !(rest.empty() || rest == "." || rest == "!")) return {};
-  const std::optional<Value> number = evaluate(normalise_answer(line.substr(0, end)));
-  return number && number->constant ? line.substr(0, end) : std::string_view{};
+  const std::size_t end = line.find(" is the ");
+  if (end == std::string_view::npos) return {};
+  const std::string_view value = line.substr(0, end);
+  std::string_view rest = line.substr(end + 8);
+  if (!names_answer(rest)) return {};
+  const std::size_t equals = value.find('=');
+  const bool named = equals != std::string_view::npos && is_word(trim(value.substr(0, equals)));
+  const std::optional<Value> number = evaluate(normalise_answer(named ? value.substr(equals + 1) : value));
+  return number && number->constant ? value : std::string_view{};
+}
+
+// "It lasts `12` minutes, which is the answer." -> "12": where no other number is in the sentence.
+std::string_view value_that_was_the_answer(std::string_view line) {
+  constexpr std::string_view kReference = ", which is the ";
+  const std::size_t end = line.rfind(kReference);
+  if (end == std::string_view::npos || !names_answer(line.substr(end + kReference.size()))) return {};
+  const std::string_view said = line.substr(0, end);
+  const std::size_t begin = said.find_first_of(kDigits);
+  const std::size_t last = said.find_last_of(kDigits);
+  if (begin == std::string_view::npos || is_denied(said.substr(0, begin))) return {};
+  // Nothing but a number: no bound, no part of a formula.
+  const std::string_view value = said.substr(begin, last + 1 - begin);
+  const std::string_view next = trim(said.substr(last + 1));
+  for (const std::string_view bound :
+       {" not ", "n't ", "cannot", "never", "least", "most", "than", "about", "approximately"}) {
+    if (said.substr(0, begin).find(bound) != std::string_view::npos) return {};
+  }
+  const bool plain = value.find_first_not_of("0123456789.,") == std::string_view::npos &&
+                     said.find_first_of("\\$=^_/") == std::string_view::npos &&
+                     (begin == 0 || !is_letter(said[begin - 1])) &&
+                     !changes_meaning(lower_case(next.substr(0, next.find(' '))));
+  return plain ? value : std::string_view{};
 }
 
 // "Result: 12" -> "12": words, a colon and a number.
@@ -331,6 +364,16 @@ std::string_view without_farewell(std::string_view text) {
   return text;
 }
 
+// Without a last sentence in brackets: "There are 55. (Checked for 1, 4 and 10.)"
+std::string_view without_note(std::string_view text) {
+  text = trim(text);
+  if (!text.ends_with(')')) return text;
+  const std::string_view line = last_line(text);
+  const std::size_t note = line.rfind(". (");
+  if (note == std::string_view::npos || line.find(')', note) + 1 != line.size()) return text;
+  return text.substr(0, text.size() - line.size() + note + 1);
+}
+
 // The value of a whole sentence that was stated: "The value of $m+n$ is 33" -> "33". The text as it is when it is the
 // answer itself, or a sentence that ends otherwise.
 std::string value_of_sentence(std::string_view stated) {
@@ -351,6 +394,18 @@ std::string value_of_sentence(std::string_view stated) {
   return std::string(stated);
 }
 
+// `": 104}` -> "104": what follows the name of a member of JSON.
+std::string_view member_value(std::string_view rest) {
+  if (!rest.starts_with('"')) return {};
+  rest = rest.substr(1, kMaxLine);
+  const std::size_t begin = rest.find_first_not_of(" \t");
+  if (begin == std::string_view::npos || rest[begin] != ':') return {};
+  rest = trim(rest.substr(begin + 1));
+  if (!rest.starts_with('"')) return trim(rest.substr(0, rest.find_first_of(",}\n")));
+  rest.remove_prefix(1);
+  return trim(rest.substr(0, rest.find_first_of("\"\n")));
+}
+
 // The last "answer is" or "answer:" of the text, with what follows it: where more than the answer was said after it.
 LastLine last_stated(std::string_view text) {
   constexpr int kMaxCandidates = 64;
@@ -364,6 +419,7 @@ LastLine last_stated(std::string_view text) {
         (text[lower - 1] == 'a' || text[lower - 1] == 'A') && (lower < 2 || !is_letter(text[lower - 2]));
     if (!whole_word || is_denied(text.substr(0, lower - 1))) continue;
     std::string_view rest = text.substr(lower + 5);
+    if (const std::string_view member = member_value(rest); !member.empty()) return {std::string(member), true};
     const std::size_t line_end = std::min(rest.find('\n'), rest.size());
     std::string line = without_bold(rest.substr(0, std::min(line_end, kMaxLine)));
     if (trim(line).empty() || trim(line) == ":" || trim(line) == "is" || trim(line) == "is:") {
@@ -508,7 +564,7 @@ LastLine last_line_answer(std::string_view written) {
   if (const std::string_view tagged = tagged_answer(text); !tagged.empty() && tagged.size() <= kMaxLine) {
     return {std::string(tagged), true};
   }
-  text = without_farewell(text);
+  text = without_note(without_farewell(text));
   const std::string line = without_bold(last_line(text));
   LastLine last = drop_lead_in(trim(line));
   if (last.is_stated && !last.text.empty()) return {value_of_sentence(last.text), true};
@@ -523,6 +579,7 @@ LastLine last_line_answer(std::string_view written) {
     if (said.empty()) continue;
     const std::string_view sentence = said == text ? std::string_view(line) : said;
     std::string_view value = value_that_answers(sentence);
+    if (value.empty()) value = value_that_was_the_answer(sentence);
     if (value.empty()) value = last_formula(said);
     if (value.empty()) value = value_at_end(sentence);
     if (value.empty()) value = value_that_is_there(sentence);

@@ -343,6 +343,28 @@ TEST(Grade, OtherLanguagesStateAnAnswer) {
                 {{"x+1", "所以答案是 $x+1$。", 1, "x+1"}, {"(1,2)", "La réponse est $(1, 2)$.", 1, "(1, 2)"}});
 }
 
+TEST(Grade, ANumberThatIsTheAnswer) {
+  expect_grades("aime24", {
+                              {"60", "n = 60 is the answer.", 1, "60"},
+                              {"60", "Therefore, $n = 60$ is the final answer.", 1, "60"},
+                              {"60", "The trip takes `60` minutes in all, which is the answer.", 1, "60"},
+                              {"699", "The answer is six hundred ninety-nine, i.e. 699.", 1, "699"},
+                              {"60", "There are 60 such pairs. (I checked it up to 5.)", 1, "60"},
+                              {"60", "{\"answer\": 60}", 1, "60"},
+                              {"60", "{\"work\": \"12 times 5\", \"final_answer\": \"060\"}", 1, "60"},
+                              {"60", "Die gesuchte Zahl ist 60.", 1, "60"},
+                              // near misses
+                              {"60", "n = 60 is the wrong answer.", 0, ""},
+                              {"60", "n < 60 is the answer.", 0, ""},
+                              {"60", "It takes 12 trips of 60 minutes, which is the answer.", 0, ""},
+                              {"60", "It takes at least 60 minutes, which is the answer.", 0, ""},
+                              {"60", "It does not take 60 minutes, which is the answer.", 0, ""},
+                              {"60", "There are more. (At least 60.)", 0, ""},
+                              {"60", "{\"answer\": \"60 or 61\"}", 0, ""},
+                              {"60", "El valor no es 60.", 0, ""},
+                          });
+}
+
 TEST(Grade, OfALastLineItsValueCounts) {
   expect_grades("math-500", {
                                 {"12", "Result: 12", 1, "12"},
