@@ -11,7 +11,8 @@ namespace dts::native {
 LazyPanels::LazyPanels(PanelType type, StoredRows rows)
     : matrix_(make_panels(type, static_cast<int>(rows.rows), static_cast<int>(rows.columns))),
       rows_(std::move(rows)),
-      state_(std::make_unique<Shared>(matrix_.panels())) {
+      state_(std::make_unique<Shared>()) {
+  state_->left = matrix_.panels();
   state_->panels = std::make_unique<std::atomic<State>[]>(static_cast<std::size_t>(matrix_.panels()));
 }
 

@@ -36,8 +36,8 @@ class LazyPanels {
  private:
   enum class State : std::uint8_t { kInFile, kBeingPacked, kPacked };
   struct Shared {
-    std::atomic<int> left;                            // panels that are not packed
-    std::unique_ptr<std::atomic<State>[]> panels {};  // [panels]
+    std::atomic<int> left = 0;                          // panels that are not packed
+    std::unique_ptr<std::atomic<State>[]> panels = {};  // [panels]
   };
 
   std::atomic<State>& state(int panel) const { return state_->panels[static_cast<std::size_t>(panel)]; }
