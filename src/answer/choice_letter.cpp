@@ -29,19 +29,35 @@ using namespace text;
 constexpr std::size_t kMaxText = std::size_t{1}
                                  << 18U;  // bytes: whoever writes more has answered at the end, if at all
 
+// The last mention of an option.
+struct Mention {
+  char letter = '\0';
+  std::size_t at = 0;    // where it was
+  bool by_item = false;  // as one of a list of options
+  char item = '\0';      // the last one of that list
+
+  // "(A) 2 eV", and on another line "(B) 3 eV": a list, of which none is the one.
+  void take(char found, std::size_t where, bool is_item) {
+    const bool goes_on = is_item && item != '\0' && item != found;
+    if (is_item) item = found;
+    if (goes_on && by_item) letter = '\0';
+    if (goes_on) return;
+    letter = found;
+    at = where;
+    by_item = is_item;
+  }
+};
+
 class LetterFinder {
  public:
   LetterFinder(std::string_view text, int choices) : text_(text), last_(static_cast<char>('A' + choices - 1)) {}
 
   char find() const {
-    char stated = '\0';  // 1
-    char said = '\0';    // 2
-    char named = '\0';   // 3
-    std::size_t named_at = 0;
-    bool named_by_item = false;  // of a list of options
-    char item = '\0';            // the last one of it
-    char bracketed = '\0';       // 5
-    char swallowed = '\0';       // 6
+    char stated = '\0';     // 1
+    char said = '\0';       // 2
+    Mention named;          // 3
+    Mention bracketed;      // 5
+    char swallowed = '\0';  // 6
     const std::vector<JudgedLine> judged = judged_lines(text_, last_);
     auto line = judged.begin();
     for (std::size_t at = 0; at < text_.size(); ++at) {
@@ -57,7 +73,7 @@ class LetterFinder {
             const std::string_view after = rest.substr(3);
             const bool passed_over =
                 is_rejected(before) || is_blamed(after) || is_listed(before) || goes_on_listing(after, last_);
-            if (!passed_over) bracketed = letter;
+            if (!passed_over) bracketed.take(letter, at, begins_item(before, rest));
           }
           break;
         case '\\':
@@ -86,18 +102,9 @@ class LetterFinder {
         case 'c':
         case 'o':
           if (!listed && (starts_with(rest, "option") || starts_with(rest, "choice")) && !is_rejected(before) &&
-              (named == '\0' || !is_compared(before))) {
+              (named.letter == '\0' || !is_compared(before))) {
             const char letter = named_letter(rest.substr(6));
-            if (letter == '\0') break;
-            // "Option A: 2 eV", and on another line "Option B: 3 eV": a list, of which none is the one.
-            const bool is_item = begins_item(before, rest);
-            const bool goes_on = is_item && item != '\0' && item != letter;
-            if (is_item) item = letter;
-            if (goes_on && named_by_item) named = '\0';
-            if (goes_on) break;
-            named = letter;
-            named_at = at;
-            named_by_item = is_item;
+            if (letter != '\0') named.take(letter, at, begins_item(before, rest));
           }
           break;
         default:
@@ -105,16 +112,17 @@ class LetterFinder {
       }
       if (!listed && (at == 0 || !is_letter(text_[at - 1])) && !continues_character(rest.front())) {
         keep(said, letter_of_words(rest, before));
-        if (gives_up(rest)) said = named = bracketed = '\0';
+        if (gives_up(rest)) said = named.letter = bracketed.letter = '\0';
       }
     }
     for (; line != judged.end(); ++line) keep(said, line->letter);
     const bool ends_in_list = !judged.empty() && judged.back().end > last_line_begin(text_);
     // "C) as option B, but faster": the option that the last line names is not the one it is.
     const char option = ends_in_list ? '\0' : option_of_last_line(text_, last_);
-    if (option != '\0' && named_at >= last_line_begin(text_)) named = option;
+    if (option != '\0' && named.at >= last_line_begin(text_)) named.letter = option;
     const char at_end = ends_in_list ? '\0' : last_line_letter(text_, last_);
-    for (const char letter : {stated, said, named, at_end, bracketed, swallowed, first_line_letter(text_, last_)}) {
+    for (const char letter :
+         {stated, said, named.letter, at_end, bracketed.letter, swallowed, first_line_letter(text_, last_)}) {
       if (letter != '\0') return letter;
     }
     return '\0';
@@ -239,7 +247,8 @@ class LetterFinder {
       return starts_with_word(after, one) && sentence_ends(after.substr(one.size()));
     });
     const bool chosen = fits || (starts_with_word(after, "it is") && sentence_ends(after.substr(5)));  // "So A it is."
-    const bool praised = chosen || is_listed_as_right(text.substr(1)) || is_praised(after) || is_the_answer(after) ||
+    const bool praised = chosen || is_listed_as_right(text.substr(1)) || is_praised(after) ||
+                         is_the_answer(before, after) ||
                          (starts_with_word(after, "is") && sentence_ends(after.substr(2)) && is_correction(before));
     if (!praised || is_rejected(before) || is_supposed(before) || is_name_of_thing(before)) return '\0';
     return is_one_of_several(before, after, last_) ? '\0' : text[0];

@@ -99,7 +99,9 @@ char selected_letter(std::string_view text, std::string_view before, char last) 
   if (size == 0 || longest(text, kOptions) > 0) return '\0';
   while (const std::size_t modal = longest_at_end(before, kModals)) before.remove_suffix(modal);
   if (longest_at_end(before, kAgainstChoosing) > 0) return '\0';
-  return chosen_letter(text.substr(size), last);
+  text = without_dressing(text.substr(size), false);
+  if (text.starts_with(':')) text.remove_prefix(1);
+  return chosen_letter(text, last);
 }
 
 // "B选项正确", "选项B是正确的", of what begins with the letter.

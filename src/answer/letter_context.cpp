@@ -72,8 +72,8 @@ constexpr std::array<std::string_view, 13> kAgreeing = {
     "that satisfies",    "that agrees",     "that is correct", "that works",   "matching",  "satisfying",
     "that is consistent"};
 // What "the one" goes on with.
-constexpr std::array<std::string_view, 6> kDescribed = {"that",    "which",    "we want",
-                                                        "we need", "i choose", "consistent"};
+constexpr std::array<std::string_view, 8> kDescribed = {"we are",  "we're",   "that",     "which",
+                                                        "we want", "we need", "i choose", "consistent"};
 // What is said of a choice at the end of a sentence, or before what it was preferred to.
 constexpr std::array<std::string_view, 5> kChosen = {"chosen", "selected", "to be chosen", "to be selected",
                                                      "to be preferred"};
@@ -159,6 +159,12 @@ bool is_praise(std::string_view judged) {
   const std::string_view rest = judged.substr(praise.size());
   // "right-handed", "right of the peak": no judgements.
   if (rest.starts_with('-')) return false;
+  // ... nor is "correct about the mass", or only under a condition.
+  constexpr std::array<std::string_view, 6> kPartly = {"about",     "regarding", "only if",
+                                                       "only when", "insofar",   "except"};
+  if ((praise == "right" || praise == "correct" || praise == "true") && !first_phrase(trim(rest), kPartly).empty()) {
+    return false;
+  }
   for (const std::string_view place : {"of", "above", "below", "next", "after", "before"}) {
     if (praise == "right" && starts_with_word(trim(rest), place)) return false;
   }
@@ -307,11 +313,16 @@ std::string_view without_aside(std::string_view after) {
   return judgement(aside).empty() ? after : aside;
 }
 
-bool is_the_answer(std::string_view after) {
-  constexpr std::array<std::string_view, 8> kDeterminers = {"as the", "as my",   "as our", "final",
+bool is_the_answer(std::string_view before, std::string_view after) {
+  constexpr std::array<std::string_view, 9> kDeterminers = {"as the", "as my",   "as our", "the", "final",
                                                             "best",   "correct", "right",  "only"};
   after = trim(without_closing(after).substr(0, kMaxClause));
-  if (!starts_with_word(after, "as")) return false;
+  before = without_marks_at_end(before);
+  for (const std::string_view word : {"option", "choice", "statement", "answer"}) {
+    if (ends_with_word(before, word)) before = without_marks_at_end(before.substr(0, before.size() - word.size()));
+  }
+  const bool made = ends_with_word(before, "makes") || ends_with_word(before, "making");
+  if (!starts_with_word(after, "as") && !(made && starts_with_word(after, "the"))) return false;
   for (int word = 0; word < 3; ++word) after = trim(after.substr(first_phrase(after, kDeterminers).size()));
   constexpr std::array<std::string_view, 4> kAnswers = {"answer", "choice", "option", "solution"};
   const std::string_view answer = first_phrase(after, kAnswers);

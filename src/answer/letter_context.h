@@ -38,8 +38,8 @@ bool is_counterfactual(std::string_view after);
 bool is_blamed(std::string_view after);
 // Without what sets the letter against others: "B, and not D, is" goes on with "is".
 std::string_view without_aside(std::string_view after);
-// "C as the final answer".
-bool is_the_answer(std::string_view after);
+// "C as the final answer"; and with what stands before it, "makes C the right choice".
+bool is_the_answer(std::string_view before, std::string_view after);
 // "C is correct".
 bool is_praised(std::string_view after);
 // "C: correct", as a list has it.

@@ -14,18 +14,25 @@ inline constexpr std::array<std::string_view, 13> kVerbs = {
     "is",          "would",       "be",          "must",          "should",          "can only be", "has to be",
     "seems to be", "looks to be", "ought to be", "appears to be", "turns out to be", "will"};
 // ... and the others.
-inline constexpr std::array<std::string_view, 38> kFillers = {
-    "the",       "option",         "choice",       "correct",       "letter",
-    "number",    "therefore",      "clearly",      "likely",        "probably",
-    "most",      "most likely",    "indeed",       "then",          "thus",
-    "hence",     "definitely",     "obviously",    "certainly",     "actually",
-    "simply",    "evidently",      "surely",       "most probably", "almost certainly",
-    "in fact",   "answer",         "here",         "that remains",  "that is left",
-    "that fits", "that fits best", "that matches", "that works",    "left",
-    "we want",   "we need",        "we seek"};
+inline constexpr std::array<std::string_view, 40> kFillers = {"clear",          "obvious",       "the",
+                                                              "option",         "choice",        "correct",
+                                                              "letter",         "number",        "therefore",
+                                                              "clearly",        "likely",        "probably",
+                                                              "most",           "most likely",   "indeed",
+                                                              "then",           "thus",          "hence",
+                                                              "definitely",     "obviously",     "certainly",
+                                                              "actually",       "simply",        "evidently",
+                                                              "surely",         "most probably", "almost certainly",
+                                                              "in fact",        "answer",        "here",
+                                                              "that remains",   "that is left",  "that fits",
+                                                              "that fits best", "that matches",  "that works",
+                                                              "left",           "we want",       "we need",
+                                                              "we seek"};
 // What says that a letter is chosen, however the sentence goes on ...
-inline constexpr std::array<std::string_view, 8> kDecisions = {"go with",   "go for",    "going with", "going for",
-                                                               "went with", "settle on", "settle for", "settling on"};
+inline constexpr std::array<std::string_view, 16> kDecisions = {
+    "lean towards", "lean toward",   "leaning towards", "leaning toward", "opt for",    "opting for",
+    "stick with",   "sticking with", "go with",         "go for",         "going with", "going for",
+    "went with",    "settle on",     "settle for",      "settling on"};
 // ... and what says so only where nothing but a reason follows: "choose A = 2" sets a number.
 inline constexpr std::array<std::string_view, 38> kSelections = {
     "pick",         "picking",         "choose",       "choosing",       "select",
@@ -40,12 +47,14 @@ inline constexpr std::array<std::string_view, 38> kSelections = {
 inline constexpr std::array<std::string_view, 9> kLabels = {"letter", "solution",   "response",   "verdict", "final",
                                                             "tl;dr",  "correction", "conclusion", "tldr"};
 // What says so only at the very end: elsewhere it speaks of parts of the question as well.
-inline constexpr std::array<std::string_view, 18> kEndings = {
-    "corresponds to", "corresponding to", "the one in",   "points to",   "leaving", "given in",
-    "given by",       "shown in",         "described in", "depicted in", "leaves",  "probably",
-    "likely",         "most likely",      "supports",     "favors",      "favours", "options"};
-inline constexpr std::array<std::string_view, 9> kArrows = {"\u2192", "\u21d2", "\u27f9",       "=>",          "==>",
-                                                            "->",     "-->",    "\\Rightarrow", "\\rightarrow"};
+inline constexpr std::array<std::string_view, 24> kEndings = {
+    "which means",    "this means",       "listed under", "listed as",   "labelled", "labeled",
+    "corresponds to", "corresponding to", "the one in",   "points to",   "leaving",  "given in",
+    "given by",       "shown in",         "described in", "depicted in", "leaves",   "probably",
+    "likely",         "most likely",      "supports",     "favors",      "favours",  "options"};
+inline constexpr std::array<std::string_view, 13> kArrows = {
+    "\u27a1\ufe0f", "\u27a1", "\U0001f449", "\u25b6", "\u2192",       "\u21d2",      "\u27f9",
+    "=>",           "==>",    "->",         "-->",    "\\Rightarrow", "\\rightarrow"};
 // What follows "only C".
 inline constexpr std::array<std::string_view, 13> kAgreement = {
     "is consistent", "is compatible", "is in agreement", "is valid",       "is possible",  "is plausible",    "fits",

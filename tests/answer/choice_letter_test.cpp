@@ -456,6 +456,10 @@ TEST(ChoiceLetter, ByADescription) {
               {"It leaves us B as the only answer.", 'B'},
               {"So C, not A, is the right description.", 'C'},
               {"The last option, D, is correct.", 'D'},
+              {"All of this makes option C the best answer.", 'C'},
+              {"A is the one we were to find, and B is the one we are asked for.", 'B'},
+              {"I lean toward D here.", 'D'},
+              {"The choice is obvious: C.", 'C'},
               {"B, not C", 'B'},
               // near misses
               {"The only option that contradicts this is B.", '-'},
@@ -470,7 +474,9 @@ TEST(ChoiceLetter, ByADescription) {
               {"It excludes D as the correct choice.", '-'},
               {"Statement C is the one that fails.", '-'},
               {"A is the only metal that melts here.", '-'},
-              {"Let B, not A, be the origin.", '-'}});
+              {"Let B, not A, be the origin.", '-'},
+              {"C is correct about the sign, wrong about the rest.", '-'},
+              {"D is right only if the gas is ideal.", '-'}});
 }
 
 TEST(ChoiceLetter, ByWhatComesBackToIt) {
@@ -566,7 +572,10 @@ TEST(ChoiceLetter, ByALabel) {
               {"Correction: C and D are the same.", '-'},
               {"Conclusion: B is larger than A.", '-'},
               {"Let us look at the options: A. 2 eV B. 3 eV", '-'},
-              {"\u274c **B**", '-'}});
+              {"\U0001f449 **C**", 'C'},
+              {"\u274c **B**", '-'},
+              {"(A) F\n(B) T\n(C) F\n(D) T", '-'},
+              {"(A) 2 eV\n(B) 3 eV\n\nWe get 3 eV, so (B).", 'B'}});
 }
 
 TEST(ChoiceLetter, WhatIsSaidOfSeveralChoosesNone) {
