@@ -364,6 +364,24 @@ std::string_view without_farewell(std::string_view text) {
   return text;
 }
 
+// "We have 24+25+24 ways. Hence there are 73 of them": the last sentence of a line of several; empty where there is
+// one.
+std::string_view last_sentence(std::string_view line) {
+  std::string_view last;
+  for (std::size_t at = 0; at < line.size();) {
+    if (const std::size_t end = formula_end(line, at); end > at) {
+      at = end;
+      continue;
+    }
+    const std::string_view rest = line.substr(at);
+    const bool begins = rest.size() > 2 && (rest[0] == '.' || rest[0] == '!' || rest[0] == ';') && is_space(rest[1]) &&
+                        is_letter(rest[2]);
+    if (begins) last = trim(rest.substr(1));
+    ++at;
+  }
+  return last;
+}
+
 // Without a last sentence in brackets: "There are 55. (Checked for 1, 4 and 10.)"
 std::string_view without_note(std::string_view text) {
   text = trim(text);
@@ -575,7 +593,7 @@ LastLine last_line_answer(std::string_view written) {
   if (const std::string value = value_of_sentence(unconditional); !unconditional.empty() && value != unconditional) {
     return {value, last.is_stated};
   }
-  for (const std::string_view said : {text, without_remark(line)}) {
+  for (const std::string_view said : {text, without_remark(line), last_sentence(line)}) {
     if (said.empty()) continue;
     const std::string_view sentence = said == text ? std::string_view(line) : said;
     std::string_view value = value_that_answers(sentence);

@@ -373,6 +373,8 @@ TEST(Grade, OfALastLineItsValueCounts) {
                                 {"12", "The value is 12, which matches our expectation.", 1, "12"},
                                 {"12", "So we have 12 possible values.", 1, "12"},
                                 {"12", "In total, 12 ways.", 1, "12"},
+                                {"73", "We have 24 + 25 + 24 ordered ways. Hence there are 73 such numbers.", 1, "73"},
+                                {"12", "There are 12 for odd n. Hence there are not 12 of them.", 0, ""},
                                 {"12", "Thus, the smallest such n is 12.\n\nI hope this helps!", 1, "12"},
                                 {"12", "\\framebox{12}", 1, "12"},
                                 {"12", "The maximum is $12$ when $x=3$.", 1, "12"},
