@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -248,6 +249,38 @@ TEST(LlamaGrammar, WhatIsWrongIsRefusedInOneLine) {
   for (const std::string schema :
        {R"({"$ref": "#/nowhere"})", R"({"type": "nothing"})", "{", R"({"type":"string","minLength":100000000})"}) {
     EXPECT_THROW(vocabulary.grammar_filter(vocabulary.grammar_of_schema(schema), false), Error) << schema;
+  }
+}
+
+// llama.cpp's JSON looks for every name among those before it: 200,000 of them took a minute and a half, of a thread that
+// nothing could stop. It is counted before it begins, over all that a conversation has.
+TEST(LlamaChat, ObjectsOfManyMembersAreNotRead) {
+  const Vocabulary& vocabulary = tiny_model().vocabulary();
+  const auto object = [](int members, std::size_t bytes) {
+    std::string json = "{";
+    for (int i = 0; i < members; ++i) {
+      json += fmt::format("{}\"{}{:x}\":1", i == 0 ? "" : ",", std::string(bytes, 'x'), i);
+    }
+    return json + "}";
+  };
+  const auto asked = [&](const std::string& arguments, int calls, const ChatOptions& options) {
+    ChatMessage message{"assistant", ""};
+    for (int i = 0; i < calls; ++i) message.tool_calls.push_back({.id = "", .name = "f", .arguments = arguments});
+    return vocabulary.chat_with(std::vector<ChatMessage>{{"user", "Hi"}, message}, options);
+  };
+  EXPECT_FALSE(asked(object(1000, 0), 20, {}).tokens.empty());
+  const std::string many = object(200'000, 0);
+  for (const auto& ask : std::vector<std::function<void()>>{
+           [&] { asked(many, 1, {}); }, [&] { asked("{}", 1, {.tools = "[" + many + "]", .variables = ""}); },
+           [&] { asked("{}", 1, {.tools = "", .variables = many}); }, [&] { asked(object(9000, 0), 20, {}); },
+           [&] { asked(object(4000, 2000), 1, {}); }}) {
+    try {
+      ask();
+      ADD_FAILURE();
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), Error::Kind::kUsage);
+      EXPECT_NE(std::string(error.what()).find("too many members"), std::string::npos) << error.what();
+    }
   }
 }
 

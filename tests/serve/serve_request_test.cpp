@@ -375,6 +375,19 @@ TEST(CompletionRequest, DeepArgumentsAreRefused) {
   EXPECT_THROW(read_chat_request(json, {}, {}, nlohmann::ordered_json::parse(body)), ApiError);
 }
 
+// They are bounded as the body is, whose string they are.
+TEST(CompletionRequest, LongArgumentsAreRefused) {
+  const auto read = [](int members) {
+    nlohmann::json arguments = nlohmann::json::object();
+    for (int i = 0; i < members; ++i) arguments[std::to_string(i)] = 1;
+    const nlohmann::json call = {{"function", {{"name", "f"}, {"arguments", arguments.dump()}}}};
+    const nlohmann::json json = {{"messages", {{{"role", "assistant"}, {"tool_calls", {call}}}}}};
+    return read_chat_request(json, {}, {}, nlohmann::ordered_json::object());
+  };
+  EXPECT_EQ(read(10'000).messages.size(), 1U);
+  EXPECT_THROW(read(10'001), ApiError);
+}
+
 TEST(CompletionRequest, RefusesWhatItCannotHonour) {
   for (const char* fields :
        {R"("functions":[{}])", R"("modalities":["audio"])", R"("web_search_options":{"a":1})", R"("mirostat":2)"}) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <ctime>
 #include <exception>
 #include <string_view>
@@ -231,6 +233,31 @@ std::string plain_json(const std::string& json) {
   } catch (const std::exception& error) {
     throw Error("not JSON: " + reason(error.what()));
   }
+}
+
+std::int64_t reading_work(std::string_view json) {
+  constexpr std::size_t kBytes = 32;  // of a name, compared as fast as one that is short
+  std::int64_t work = 0;
+  std::vector<std::int64_t> members;  // so far, of each object that is open
+  std::size_t name = 0;               // bytes of the last string
+  for (std::size_t at = 0; at < json.size(); ++at) {
+    const char c = json[at];
+    if (c == '"') {
+      const std::size_t begin = at;
+      for (++at; at < json.size() && json[at] != '"'; ++at) at += json[at] == '\\' ? 1 : 0;
+      name = at - begin;
+    } else if (c == '{') {
+      members.push_back(0);
+    } else if (c == '}' || c == ':') {
+      if (members.empty()) break;  // no JSON: whoever reads it stops here
+      if (c == '}') {
+        members.pop_back();
+      } else {
+        work += members.back()++ * static_cast<std::int64_t>(1 + name / kBytes);
+      }
+    }
+  }
+  return work;
 }
 
 bool opens_thinking(std::span<const PromptPart> prompt) {

@@ -1,9 +1,11 @@
 // A model's chat template: Jinja, run by llama.cpp's own engine.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "dts/vocabulary.h"
@@ -39,8 +41,14 @@ class ChatTemplate {
   std::unique_ptr<const Impl> impl_;
 };
 
-// The same JSON, written as a template would write it. Throws dts::Error when it is none.
+// The same JSON, written as a template would write it. Throws dts::Error when it is none. It takes as long as
+// reading_work() says.
 std::string plain_json(const std::string& json);
+
+// What it takes to read the text: names of members that are compared. llama.cpp's JSON looks for each name among all
+// that came before it in its object, so a long object takes minutes, and nothing interrupts it. Takes time that grows
+// with the text alone, whether it is JSON or not.
+std::int64_t reading_work(std::string_view json);
 
 // Does the template itself end inside an opened <think>? Looks only at what follows the last message.
 bool opens_thinking(std::span<const PromptPart> prompt);

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <exception>
 #include <functional>
@@ -54,6 +55,8 @@ std::vector<bool> find_end_tokens(const llama_vocab* vocab, int size, const Gguf
 constexpr std::size_t kShortText = 2048;        // bytes; any stack will do
 constexpr std::size_t kStackOfByte = 2048;      // measured: 450, optimised
 constexpr std::size_t kStackBelow = 1U << 20U;  // for all that is called above the regex
+// Of what is JSON in a conversation, all of it together: an object of 10,000 members, and some tenths of a second.
+constexpr std::int64_t kMostReadingWork = 64'000'000;
 constexpr std::size_t kLongestSchema = std::size_t{64} << 10U;
 constexpr std::size_t kLongestText = std::size_t{8} << 20U;
 // What bounds the memory: a longer run has more tokens than a context holds.
@@ -237,8 +240,14 @@ bool LlamaVocabulary::spells_control(std::string_view text) const {
 }
 
 void LlamaVocabulary::check_unmarked(std::span<const ChatMessage> messages, const ChatOptions& options) const {
+  std::int64_t work = 0;
   const auto check = [&](const char* what, const std::string& json) {
-    if (json.empty() || !spells_control(plain_json(json))) return;
+    if (json.empty()) return;
+    work += reading_work(json);
+    if (work > kMostReadingWork) {
+      throw usage_error(fmt::format("{} have objects of too many members: they must have fewer", what));
+    }
+    if (!spells_control(plain_json(json))) return;
     throw usage_error(fmt::format("{} spell a control token of the model", what));
   };
   check("the tools", options.tools);

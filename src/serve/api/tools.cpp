@@ -9,6 +9,7 @@
 #include "json/field.h"
 #include "json/parse.h"
 #include "serve/api/api_error.h"
+#include "serve/api/body_limits.h"
 
 namespace dts::serve {
 namespace {
@@ -52,7 +53,7 @@ std::string read_content(const JsonField& content) {
   return text;
 }
 
-ToolCall read_call(const JsonField& call) {
+ToolCall read_call(const JsonField& call, const Limits& limits) {
   check_function(call, "a call");
   ToolCall read;
   if (const JsonField id = call["id"]; !id.absent()) read.id = id.string();
@@ -63,10 +64,13 @@ ToolCall read_call(const JsonField& call) {
   if (arguments.is_string() && !arguments.string().empty()) {
     // Bounded as the body is: it is written out again, which recurses.
     try {
-      parse_json(arguments.string(), {.unique_keys = true});
-      json = parse_ordered_json(arguments.string(), {});
+      parse_json(arguments.string(), body_limits(limits));
+      json = parse_ordered_json(arguments.string(), body_limits(limits));
     } catch (const JsonError&) {
-      arguments.fail("it must be a JSON object, as text, nested at most 32 deep, with no key twice");
+      arguments.fail(
+          fmt::format("it must be a JSON object, as text, nested at most {} deep, of at most {} values and {} members "
+                      "in one object, with no key twice",
+                      limits.json_depth, limits.json_values, kMostMembers));
     }
   } else if (!arguments.absent() && !arguments.is_string()) {
     json = arguments.json();
@@ -100,7 +104,7 @@ void move_references(Ordered& schema, const std::string& place) {
   }
 }
 
-ChatMessage read_message(const JsonField& message) {
+ChatMessage read_message(const JsonField& message, const Limits& limits) {
   message.check_object();
   const std::string& role = message["role"].string();
   if (role != "system" && role != "developer" && role != "user" && role != "assistant" && role != "tool") {
@@ -117,7 +121,7 @@ ChatMessage read_message(const JsonField& message) {
   if (const JsonField calls = message["tool_calls"]; !calls.absent()) {
     for (std::size_t i = 0; i < calls.size(); ++i) {
       if (role != "assistant") calls.fail("it goes with the role assistant only");
-      read.tool_calls.push_back(read_call(calls.item(i)));
+      read.tool_calls.push_back(read_call(calls.item(i), limits));
     }
   }
   // What an assistant said may be nothing: it has called tools, or was cut off.
@@ -140,7 +144,7 @@ std::vector<ChatMessage> read_messages(const JsonField& list, const Limits& limi
   std::vector<ChatMessage> messages;
   std::map<std::string, std::string> called;  // id -> tool
   for (std::size_t i = 0; i < size; ++i) {
-    messages.push_back(read_message(list.item(i)));
+    messages.push_back(read_message(list.item(i), limits));
     ChatMessage& message = messages.back();
     for (const ToolCall& call : message.tool_calls) called[call.id] = call.name;
     const auto tool = called.find(message.tool_call_id);
