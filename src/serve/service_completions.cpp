@@ -319,8 +319,8 @@ Service::Routed Service::start_tree(const HttpRequest& request, const std::share
   CompletionFormat format;
   format.dialect = CompletionFormat::Dialect::kTree;
   format.title.id = id;
-  return complete_body(json, nlohmann::ordered_json::parse(request.body), admission, CompletionKind::kChat,
-                       std::move(format));
+  return complete_body(json, parse_ordered_json(request.body, body_limits(options_.limits)), admission,
+                       CompletionKind::kChat, std::move(format));
 }
 
 Service::Routed Service::complete_body(const nlohmann::json& json, const nlohmann::ordered_json& ordered,
