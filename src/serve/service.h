@@ -86,6 +86,10 @@ class Service {
   using Routed = std::unique_ptr<Reply>;
 
   class Admission;
+  struct AnswerRules {
+    std::string grammar;
+    const char* field = "";  // of the request, that asked for it
+  };
 
   // Errors become their responses.
   static std::unique_ptr<Reply> or_error(const std::function<std::unique_ptr<Reply>()>& make);
@@ -121,8 +125,11 @@ class Service {
   // In which form a chat's last question is asked; none: as it is, and where tools or a format decide what is said.
   std::optional<AnswerForm> answer_form(const CompletionRequest& request) const;
   ChatPrompt make_prompt(const CompletionRequest& request) const;
-  // What its trajectories may say; null: anything.
-  std::shared_ptr<const LogitsFilter> make_filter(const CompletionRequest& request, const ChatPrompt& prompt) const;
+  // The grammar of what its trajectories may say; none: anything. It is made once for all choices: that takes time.
+  std::optional<AnswerRules> answer_rules(const CompletionRequest& request) const;
+  // Of one choice; null: it may say anything.
+  std::shared_ptr<const LogitsFilter> make_filter(const CompletionRequest& request, const ChatPrompt& prompt,
+                                                  const std::optional<AnswerRules>& rules) const;
   SearchOptions search_options(const CompletionRequest& request, std::size_t prompt_tokens) const;
   void finished(const std::shared_ptr<Run>& run);
   void cancel(const Run& run);

@@ -199,8 +199,28 @@ ChatPrompt Service::make_prompt(const CompletionRequest& request) const {
   return prompt;
 }
 
-std::shared_ptr<const LogitsFilter> Service::make_filter(const CompletionRequest& request,
-                                                         const ChatPrompt& prompt) const {
+std::optional<Service::AnswerRules> Service::answer_rules(const CompletionRequest& request) const {
+  const bool formatted = request.format.kind != AnswerFormat::Kind::kFree;
+  const bool must_call = request.tools.choice == ToolsAsked::Choice::kRequired;
+  if (formatted && must_call) {
+    throw ApiError(400, "tool_choice asks for a call and response_format for an answer: leave one of them out",
+                   "response_format", "invalid_value");
+  }
+  if (!formatted && !must_call) return std::nullopt;
+  AnswerRules rules;
+  rules.field = must_call                                             ? "tools"
+                : request.format.kind == AnswerFormat::Kind::kGrammar ? "grammar"
+                                                                      : "response_format";
+  try {
+    rules.grammar = must_call ? tool_grammar(request.tools, vocabulary_) : answer_grammar(request.format, vocabulary_);
+  } catch (const Error& error) {
+    throw ApiError(400, text::one_line(error.spelled(field_name)), rules.field, "invalid_value");
+  }
+  return rules;
+}
+
+std::shared_ptr<const LogitsFilter> Service::make_filter(const CompletionRequest& request, const ChatPrompt& prompt,
+                                                         const std::optional<AnswerRules>& rules) const {
   std::vector<std::unique_ptr<LogitsFilter>> filters;
   for (const auto& [token, bias] : request.penalties.biases) {
     if (token < vocabulary_.size()) continue;
@@ -210,28 +230,17 @@ std::shared_ptr<const LogitsFilter> Service::make_filter(const CompletionRequest
   if (!request.penalties.none()) {
     filters.push_back(std::make_unique<PenaltyFilter>(request.penalties, prompt.tokens));
   }
-  const bool formatted = request.format.kind != AnswerFormat::Kind::kFree;
-  const bool must_call = request.tools.choice == ToolsAsked::Choice::kRequired;
-  if (formatted && must_call) {
-    throw ApiError(400, "tool_choice asks for a call and response_format for an answer: leave one of them out",
-                   "response_format", "invalid_value");
-  }
-  if (formatted || must_call) {
-    const char* field = must_call                                             ? "tools"
-                        : request.format.kind == AnswerFormat::Kind::kGrammar ? "grammar"
-                                                                              : "response_format";
+  if (rules) {
     try {
-      const std::string grammar =
-          must_call ? tool_grammar(request.tools, vocabulary_) : answer_grammar(request.format, vocabulary_);
       using Start = AnswerFilter::Start;
       const Start start = request.kind == CompletionKind::kText ? Start::kAnswer
                           : prompt.opens_thinking               ? Start::kThinking
                                                                 : Start::kEither;
       // Nothing walks the vocabulary before it has to.
       std::call_once(thinking_read_, [this] { thinking_tokens_ = thinking_tokens(vocabulary_); });
-      filters.push_back(std::make_unique<AnswerFilter>(vocabulary_, thinking_tokens_, grammar, start));
+      filters.push_back(std::make_unique<AnswerFilter>(vocabulary_, thinking_tokens_, rules->grammar, start));
     } catch (const Error& error) {
-      throw ApiError(400, text::one_line(error.spelled(field_name)), field, "invalid_value");
+      throw ApiError(400, text::one_line(error.spelled(field_name)), rules->field, "invalid_value");
     }
   }
   if (filters.empty()) return nullptr;
@@ -356,6 +365,7 @@ Service::Routed Service::begin(const CompletionRequest& asked, CompletionFormat 
   format.draining = &draining_;
   // Whoever is in the queue now comes first.
   format.retry_after = [this] { return places_.seconds_until_free(std::max(1, places_.taken())); };
+  const std::optional<AnswerRules> rules = answer_rules(asked);
   std::vector<std::shared_ptr<Run>> runs;
   try {
     for (int i = 0; i < asked.choices; ++i) {
@@ -371,7 +381,7 @@ Service::Routed Service::begin(const CompletionRequest& asked, CompletionFormat 
       options.text = {asked.kind == CompletionKind::kChat, prompt.opens_thinking, asked.stop};
       options.top_logprobs = asked.logprobs ? asked.top_logprobs : 0;
       // One for each: what the grammar of one choice may still cost does not depend on the others.
-      options.filter = make_filter(asked, prompt);
+      options.filter = make_filter(asked, prompt, rules);
       if (asked.tools.shown()) {
         options.tools = ToolSyntax{vocabulary_.tool_format(), asked.tools.names, asked.tools.parallel,
                                    asked.tools.choice == ToolsAsked::Choice::kRequired};

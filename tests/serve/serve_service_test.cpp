@@ -282,6 +282,51 @@ TEST(Service, LongPromptsHoldUpNobody) {
 }
 
 // What only a worker finds out is told in the API's own way, too.
+// Counts the grammars that are made of schemas; all of them allow anything.
+class CountingVocabulary final : public Vocabulary {
+ public:
+  class Anything final : public LogitsFilter {
+   public:
+    std::unique_ptr<LogitsFilter> clone() const override { return std::make_unique<Anything>(); }
+    void accept(Token /*token*/) override {}
+    void apply(std::span<float> /*logits*/) const override {}
+  };
+
+  int size() const override { return pieces_.size(); }
+  std::string piece(Token token, bool special) const override { return pieces_.piece(token, special); }
+  std::vector<Token> tokenize(std::string_view text, bool special) const override {
+    return pieces_.tokenize(text, special);
+  }
+  bool is_end(Token token) const override { return pieces_.is_end(token); }
+  ChatPrompt chat(std::span<const ChatMessage> messages) const override { return pieces_.chat(messages); }
+  std::string grammar_of_schema(const std::string& /*json_schema*/) const override {
+    ++made;
+    return "root ::= \"a\"";
+  }
+  std::unique_ptr<LogitsFilter> grammar_filter(const std::string& /*gbnf*/, bool /*spaced*/) const override {
+    return std::make_unique<Anything>();
+  }
+
+  mutable std::atomic<int> made = 0;
+
+ private:
+  PieceVocabulary pieces_{awkward_pieces()};
+};
+
+TEST(Service, ASchemaIsMadeAGrammarOnceForAllChoices) {
+  const CountingVocabulary vocabulary;
+  ScriptedEngineOptions sizes;
+  sizes.n_vocab = vocabulary.size();
+  sizes.max_branches = 48;
+  sizes.context_length = 512;
+  ScriptedEngine engine(sizes, ScriptedService::random(3));
+  Service service(ScriptedService::with_model({}), engine, vocabulary);
+  const json reply =
+      ask_json(service, post(kChat, chat_body(R"("n":5,"max_tokens":20,"response_format":{"type":"json_object"})")));
+  EXPECT_EQ(reply["choices"].size(), 5U);
+  EXPECT_EQ(vocabulary.made.load(), 1);
+}
+
 TEST(Service, ErrorsOfLongPromptsAreInTheWordsOfTheApi) {
   ScriptedService scripted(ScriptedService::random(3));
   const std::string text(20'000, ' ');
