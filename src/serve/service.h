@@ -2,6 +2,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -106,7 +107,7 @@ class Service {
   Routed route_more(const HttpRequest& request, const Caller& caller, Handled& handled);
   Routed ollama(const HttpRequest& request, const std::shared_ptr<Admission>& admission, const std::string& path,
                 const std::string& id);
-  Routed text_tools(const HttpRequest& request, std::shared_ptr<const Admission> admission);
+  Routed text_tools(const HttpRequest& request);
   // A place in the queue; refuses whoever has no chance, before its body is looked at.
   std::shared_ptr<Admission> admit(const Caller& caller);
   Routed complete(const HttpRequest& request, const std::shared_ptr<Admission>& admission, CompletionKind kind,
@@ -146,6 +147,8 @@ class Service {
   Routed tree_file(const std::shared_ptr<Run>& run);
   Routed events(const HttpRequest& request, const std::shared_ptr<Run>& run);
   std::shared_ptr<OpenStream> open_stream();
+  // When a reply that begins now must have been read.
+  std::chrono::steady_clock::time_point last_moment() const;
 
   const ServiceOptions options_;
   const Access access_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <limits>
 #include <string_view>
 #include <utility>
@@ -17,6 +18,7 @@
 #include "serve/api/responses.h"
 #include "serve/api/token_list_reply.h"
 #include "serve/api/token_weights.h"
+#include "serve/api/tree_replies.h"
 #include "serve/http/ids.h"
 #include "serve/service.h"
 #include "text/display.h"
@@ -86,10 +88,10 @@ Service::Routed Service::route_more(const HttpRequest& request, const Caller& ca
   if (path == "/tokenize" || path == "/detokenize" || path == "/apply-template") {
     handled.route = "text";
     // Short ones cost nothing worth a place.
-    std::shared_ptr<const Admission> admission = is_long(request) ? admit(caller) : nullptr;
-    return on_worker_if_long(caller.owner, request, [this, admission = std::move(admission)](const HttpRequest& whole) {
-      return text_tools(whole, admission);
-    });
+    return on_worker_if_long(caller.owner, request,
+                             [this, admission = is_long(request) ? admit(caller) : nullptr](const HttpRequest& whole) {
+                               return text_tools(whole);
+                             });
   }
   if (!path.starts_with("/api/")) return nullptr;
   const std::string below = path.substr(5);
@@ -134,7 +136,7 @@ Service::Routed Service::ollama(const HttpRequest& request, const std::shared_pt
 }
 
 // As llama.cpp's server has them.
-Service::Routed Service::text_tools(const HttpRequest& request, std::shared_ptr<const Admission> admission) {
+Service::Routed Service::text_tools(const HttpRequest& request) {
   const Ordered ordered = read_body(request, options_.limits);
   const nlohmann::json json = sorted(ordered);
   const JsonField body(json);
@@ -144,11 +146,14 @@ Service::Routed Service::text_tools(const HttpRequest& request, std::shared_ptr<
   try {
     if (request.path == "/tokenize") {
       const std::string& content = body["content"].string();
+      // The place in the queue is given back once the tokens are known. What is kept until they have been read is
+      // counted with the other replies that take long to read, and bounded in time as runs are.
+      std::shared_ptr<const OpenStream> open = is_long(request) ? open_stream() : nullptr;
       std::vector<Token> tokens = flag("add_special", false)
                                       ? vocabulary_.tokenize_prompt(content)
                                       : vocabulary_.tokenize(content, flag("parse_special", true));
       return std::make_unique<TokenListReply>(std::move(tokens), flag("with_pieces", false) ? &vocabulary_ : nullptr,
-                                              std::move(admission));
+                                              std::move(open), last_moment());
     }
     if (request.path == "/detokenize") {
       const JsonField list = body["tokens"];

@@ -1,5 +1,6 @@
 // The part of the service that shows trees.
 #include <charconv>
+#include <chrono>
 
 #include "serve/api/api_error.h"
 #include "serve/api/completion_json.h"
@@ -88,9 +89,17 @@ Service::Routed Service::tree(const HttpRequest& request, const Caller& caller, 
 std::shared_ptr<OpenStream> Service::open_stream() {
   auto stream = std::make_shared<OpenStream>(event_streams_);
   if (stream->count() > options_.limits.event_streams) {
-    throw ApiError(429, "too many event streams and trees are being read: try again later", {}, "too_many_streams");
+    throw ApiError(429, "too many event streams, trees and lists of tokens are being read: try again later", {},
+                   "too_many_streams");
   }
   return stream;
+}
+
+std::chrono::steady_clock::time_point Service::last_moment() const {
+  using Clock = std::chrono::steady_clock;
+  if (options_.limits.seconds <= 0) return Clock::time_point::max();
+  return Clock::now() +
+         std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(options_.limits.seconds));
 }
 
 // The tree as it is between two steps, which only the engine's thread knows; written out on a worker, because that

@@ -492,6 +492,40 @@ TEST(Service, EventStreamsAreBounded) {
   EXPECT_EQ(header(with("GET", file.path + "/cancel"), "Allow"), "POST");
 }
 
+// A list of tokens that nobody reads takes no place of those who ask, is one of few, and does not stay for ever.
+TEST(Service, ListsOfTokensHoldNoPlaceAndEnd) {
+  ServiceOptions options;
+  options.limits.runs = 1;
+  options.limits.event_streams = 1;
+  options.limits.seconds = 1000;
+  const HttpRequest request = post("/tokenize", json{{"content", std::string(40'000, 'x')}}.dump());
+  const auto begin = [&](Service& service) {
+    Service::Handled handled = service.handle(request);
+    std::optional<HttpResponse> head;
+    wait_until([&] { return (head = handled.reply->head()).has_value(); });
+    EXPECT_EQ(head->status, 200) << head->body;
+    EXPECT_TRUE(handled.reply->streams());
+    return handled;
+  };
+  {
+    ScriptedService scripted(ScriptedService::random(3), options);
+    Service::Handled unread = begin(scripted.service);
+    wait_until([&] { return scripted.service.active_runs() == 0; });
+    ask_json(scripted.service, post(kChat, chat_body()));
+    EXPECT_EQ(ask(scripted.service, request).status, 429) << "one at a time";
+    unread.reply.reset();
+    EXPECT_EQ(ask_json(scripted.service, request)["tokens"].size(), 40'000U);
+  }
+  options.limits.seconds = 0.02;
+  ScriptedService scripted(ScriptedService::random(3), options);
+  const Service::Handled slow = begin(scripted.service);
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  const Reply::Piece piece = slow.reply->next();
+  EXPECT_TRUE(piece.end);
+  EXPECT_TRUE(piece.broken);
+  EXPECT_EQ(piece.data, "");
+}
+
 TEST(Service, ModelsSayWhatThereIsToChoose) {
   ScriptedService scripted(ScriptedService::random(3));
   const json list = ask_json(scripted.service, get("/v1/models"));

@@ -32,8 +32,9 @@ std::optional<HttpResponse> TokenListReply::head() {
 }
 
 Reply::Piece TokenListReply::next() {
+  if (Clock::now() >= last_) return {.data = {}, .end = true, .broken = true};
   std::string data = some();
-  return {std::move(data), written_ == tokens_.size()};
+  return {.data = std::move(data), .end = written_ == tokens_.size()};
 }
 
 }  // namespace dts::serve

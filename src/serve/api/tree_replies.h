@@ -14,7 +14,8 @@
 
 namespace dts::serve {
 
-// One of the replies of which so many are open at once at most: event streams and tree files. Both can be long.
+// One of the replies of which so many are open at once at most: event streams, tree files and lists of
+// tokens. All of them can be long.
 class OpenStream {
  public:
   explicit OpenStream(std::shared_ptr<std::atomic<int>> open) : open_(std::move(open)) { ++*open_; }

@@ -35,6 +35,8 @@ class Reply {
   struct Piece {
     std::string data;  // empty: nothing to send now
     bool end = false;  // nothing will follow
+    // The rest will never come: with the end, the client is told by its connection being closed before all of it.
+    bool broken = false;
   };
 
   Reply() = default;

@@ -355,6 +355,7 @@ HttpConnection::Task<bool> HttpConnection::stream(Reply& reply, HttpResponse hea
   if (!co_await write(start)) co_return false;
   while (!client_gone_) {
     Reply::Piece piece = reply.next();
+    if (piece.broken) co_return false;
     if (!piece.data.empty()) {
       if (chunked) piece.data = fmt::format("{:x}\r\n{}\r\n", piece.data.size(), piece.data);
       if (!co_await write(piece.data)) co_return false;
