@@ -252,8 +252,8 @@ TEST(LlamaGrammar, WhatIsWrongIsRefusedInOneLine) {
   }
 }
 
-// llama.cpp's JSON looks for every name among those before it: 200,000 of them took a minute and a half, of a thread that
-// nothing could stop. It is counted before it begins, over all that a conversation has.
+// llama.cpp's JSON looks for every name among those before it: 200,000 of them took a minute and a half, of a thread
+// that nothing could stop. It is counted before it begins, over all that a conversation has.
 TEST(LlamaChat, ObjectsOfManyMembersAreNotRead) {
   const Vocabulary& vocabulary = tiny_model().vocabulary();
   const auto object = [](int members, std::size_t bytes) {
@@ -422,11 +422,14 @@ TEST(SchemaGrammar, WhatStandsOnceIsNotCopiedWithoutMeasure) {
   const json anything = json::object(), list(10'000, 0), many(8000, anything);
   const std::string text(20'000, 'x');
   const json references(1000, json{{"$ref", "#/$defs/a"}, {"type", "array"}});
-  for (const json& schema : {json{{"anyOf", many}, {"const", list}}, json{{"anyOf", many}, {"enum", {text, 1}}},
-                             json{{"anyOf", many}, {"properties", {{text, anything}}}},
-                             json{{"anyOf", many}, {"required", std::vector<std::string>(5000, "a")}},
-                             json{{"anyOf", many}, {"type", "integer"}, {"pattern", text}},
-                             json{{"prefixItems", references}, {"$defs", {{"a", {{"const", list}}}}}}}) {
+  for (const json& schema :
+       {json{{"anyOf", many}, {"const", list}}, json{{"anyOf", many}, {"enum", {text, 1}}},
+        json{{"anyOf", many}, {"properties", {{text, anything}}}},
+        json{{"anyOf", many}, {"required", std::vector<std::string>(5000, "a")}},
+        json{{"anyOf", many}, {"type", "integer"}, {"pattern", text}},
+        // As short as patterns get, and a hundred times as long in JSON.
+        json{{"anyOf", std::vector<json>(200, anything)}, {"type", "string"}, {"pattern", std::string(4000, '|')}},
+        json{{"prefixItems", references}, {"$defs", {{"a", {{"const", list}}}}}}}) {
     const std::string line = refusal(schema.dump());
     EXPECT_NE(line.find("it grows without measure"), std::string::npos) << schema.dump().substr(0, 60) << ": " << line;
   }

@@ -90,7 +90,7 @@ std::string class_of(const std::vector<Range>& ranges, bool negated) {
 
 class PatternWriter {
  public:
-  explicit PatternWriter(std::string_view pattern) : pattern_(pattern) {}
+  explicit PatternWriter(std::string_view pattern) : pattern_(pattern), anything_(raw_but({})) {}
 
   std::string write() {
     if (pattern_.size() > kMostBytes) refuse(fmt::format("it must have at most {} bytes", kMostBytes));
@@ -147,8 +147,7 @@ class PatternWriter {
       text += quantified(atom(depth));
     }
     if (!outer) return text;
-    const std::string anything = raw_but({}) + "*";
-    return (from_begin ? "" : anything) + text + (to_end ? "" : anything);
+    return (from_begin ? "" : anything_ + "*") + text + (to_end ? "" : anything_ + "*");
   }
 
   std::string atom(int depth) {
@@ -156,7 +155,7 @@ class PatternWriter {
     switch (c) {
       case '.':
         ++at_;
-        return raw_but({});
+        return anything_;
       case '(':
         return group(depth);
       case '[':
@@ -427,6 +426,7 @@ class PatternWriter {
   }
 
   std::string_view pattern_;
+  std::string anything_;  // one character
   std::size_t at_ = 0;
 };
 

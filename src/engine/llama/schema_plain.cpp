@@ -26,6 +26,7 @@ using Nodes = std::vector<const Json*>;  // of the client's schema: all of them 
 
 constexpr std::int64_t kMostWork = 2'000'000;  // members looked at and schemas written: some 0.1 s
 constexpr std::size_t kBytesOfWork = 16;       // that are copied in the time of one of these
+constexpr std::size_t kWorkOfPattern = 25;     // a byte of one
 constexpr int kMostDepth = 100;                // inside each other: this recurses
 constexpr std::int64_t kMostCount = 2000;      // of items and characters: what a grammar may repeat
 
@@ -700,8 +701,7 @@ class PlainWriter {
     check_counts(facts.length, "characters");
     Json schema = Json::object({{"type", "string"}});
     if (facts.pattern) {
-      spend(facts.pattern->size());
-      schema["pattern"] = json_pattern(*facts.pattern);
+      schema["pattern"] = pattern_in_json(*facts.pattern);
     } else if (!facts.format.empty()) {
       schema["format"] = facts.format;
     } else {
@@ -709,6 +709,17 @@ class PlainWriter {
       if (facts.length.most >= 0) schema["maxLength"] = facts.length.most;
     }
     return schema;
+  }
+
+  // Each once, however many alternatives it stands beside. It may become a hundred times as long.
+  const std::string& pattern_in_json(const std::string& pattern) {
+    const auto [known, is_new] = patterns_.try_emplace(pattern);
+    if (is_new) {
+      spend(pattern.size() * kWorkOfPattern);
+      known->second = json_pattern(pattern);
+    }
+    spend((pattern.size() + known->second.size()) / kBytesOfWork);
+    return known->second;
   }
 
   // With both bounds, if with any: with one alone the converter writes zeros before a number.
@@ -731,6 +742,7 @@ class PlainWriter {
   std::vector<Json> written_;    // by number
   std::vector<Nodes> to_write_;  // by number
   std::map<Nodes, std::size_t> numbers_;
+  std::map<std::string, std::string> patterns_;  // as a client has them, and in JSON
   std::size_t most_written_ = 0;
   std::int64_t work_ = 0;
   int depth_ = 0;
