@@ -471,6 +471,47 @@ TEST(SchemaGrammar, PatternsAreInsideOfStrings) {
   }
 }
 
+// A part that no value obeys is left out where the whole can be without it.
+TEST(SchemaGrammar, WhatIsImpossibleInAPartLeavesTheRest) {
+  const std::string never = R"({"allOf":[{"const":1},{"const":2}]})";
+  for (const auto& [schema, yes, no] : std::vector<std::tuple<std::string, std::vector<std::string>, std::string>>{
+           {R"({"allOf":[{"anyOf":[{"properties":{"kind":{"const":"a"}}},{"properties":{"kind":{"const":"b"}}}]},
+                {"properties":{"kind":{"const":"a"}},"required":["kind"]}]})",
+            {R"({"kind":"a"})"},
+            R"({"kind":"b"})"},
+           {R"({"type":"object","properties":{"a":{"type":"string"},"b":false}})",
+            {R"({"a":"x"})", "{}"},
+            R"({"b":1})"},
+           {R"({"properties":{"x":{"$ref":"#/$defs/n"},"y":{"type":"integer"}},"$defs":{"n":)" + never + "}}",
+            {R"({"y":1})", "{}"},
+            R"({"x":1})"},
+           {R"({"type":"object","additionalProperties":)" + never + "}", {"{}"}, R"({"a":1})"},
+           {R"({"anyOf":[{"type":"string"},false]})", {R"("x")"}, "false"},
+           {R"({"anyOf":[{"properties":{"a":{"items":false,"minItems":1}},"required":["a"]},{"const":7}]})",
+            {"7"},
+            R"({"a":[]})"},
+           {R"({"type":"array","items":false})", {"[]"}, "[1]"},
+           {R"({"type":"array","items":)" + never + "}", {"[]"}, "[1]"},
+           {R"({"type":["string","null"],"minLength":3,"maxLength":2})", {"null"}, R"("abc")"},
+           {R"({"type":["array","null"],"minItems":3,"maxItems":2})", {"null"}, "[1,2,3]"},
+           // It has itself in itself, and an end.
+           {R"({"anyOf":[{"properties":{"n":{"$ref":"#"}},"required":["n"]},{"type":"null"}]})",
+            {R"({"n":{"n":null}})", "null"},
+            "{}"}}) {
+    for (const std::string& text : yes) EXPECT_TRUE(admits(schema, text)) << schema << text;
+    EXPECT_FALSE(admits(schema, no)) << schema;
+  }
+  for (const std::string& schema :
+       {std::string("false"), never, R"({"type":"array","minItems":1,"items":)" + never + "}",
+        R"({"properties":{"a":)" + never + R"(},"required":["a"]})",
+        std::string(R"({"properties":{"a":{"$ref":"#"}},"required":["a"]})"),
+        std::string(R"({"anyOf":[false,{"type":"string","minLength":3,"maxLength":2}]})")}) {
+    EXPECT_NE(refusal(schema).find("no value can obey it"), std::string::npos) << schema;
+  }
+  // A grammar of others cannot leave one out.
+  EXPECT_NE(refusal(R"({"properties":{"gone":false},"additionalProperties":true})").find("'gone'"), std::string::npos);
+}
+
 TEST(SchemaGrammar, WhatStandsSideBySideHolds) {
   const std::string names = R"({"properties":{"x":{"$ref":"#/$defs/a_b"},"y":{"$ref":"#/$defs/a-b"}},
     "required":["x","y"],"$defs":{"a_b":{"const":1},"a-b":{"const":2}}})";

@@ -138,9 +138,18 @@ class PlainWriter {
       const Nodes nodes = to_write_[i];
       written_[i] = content(nodes);
     }
+    find_possible();
+    if (!possible_[0]) {
+      refuse_schema("no value can obey it: " + (why_.empty() ? "it asks for itself inside itself, without end" : why_));
+    }
+    const bool all = why_.empty() && std::find(possible_.begin(), possible_.end(), false) == possible_.end();
     Json document = Json::object();
     document["$ref"] = "#/0";
-    for (std::size_t i = 0; i < written_.size(); ++i) document[std::to_string(i)] = std::move(written_[i]);
+    for (std::size_t i = 0; i < written_.size(); ++i) {
+      if (!possible_[i]) continue;  // nothing that is left refers to it
+      if (!all) without_impossible(written_[i]);
+      document[std::to_string(i)] = std::move(written_[i]);
+    }
     return document;
   }
 
@@ -253,7 +262,7 @@ class PlainWriter {
     return own > 1;
   }
 
-  // A schema for a value that obeys all of `nodes`.
+  // A schema for a value that obeys all of `nodes`; false: there is none.
   Json written(Nodes nodes) {
     bool referred = false;
     for (const Json*& node : nodes) {
@@ -266,6 +275,10 @@ class PlainWriter {
       if (std::find(each.begin(), each.end(), node) == each.end()) each.push_back(node);
     }
     spend(nodes.size() * nodes.size() / 16);
+    if (std::any_of(each.begin(), each.end(), [](const Json* node) { return is_nothing(*node); })) {
+      note({"a schema is false"});
+      return nothing();
+    }
     if (each.size() == 1 && !referred && !is_put_together(*each[0])) return content(each);
     return Json::object({{"$ref", "#/" + std::to_string(number_of(each))}});
   }
@@ -293,23 +306,121 @@ class PlainWriter {
   Json content(const Nodes& nodes) {
     if (++depth_ > kMostDepth) refuse_schema(fmt::format("it must be nested at most {} deep", kMostDepth));
     Gathered gathered;
-    Json result;
+    Json alternatives = Json::array();
     try {
       std::set<const Json*> path;
       for (const Json* node : nodes) gather(*node, gathered, path);
-      Json alternatives = Json::array();
       distribute(gathered, alternatives);
-      if (alternatives.empty()) throw Contradiction{"no alternative of anyOf is left"};
-      if (alternatives.size() == 1) {
-        result = alternatives[0];
-      } else {
-        result["anyOf"] = std::move(alternatives);
-      }
     } catch (const Contradiction& contradiction) {
-      refuse_schema("no value can obey it: " + contradiction.why);
+      note(contradiction);
     }
     --depth_;
-    return result;
+    return one_of(std::move(alternatives));
+  }
+
+  static Json one_of(Json alternatives) {
+    if (alternatives.empty()) return nothing();
+    if (alternatives.size() == 1) return alternatives[0];
+    Json any = Json::object();
+    any["anyOf"] = std::move(alternatives);
+    return any;
+  }
+
+  // What no value obeys is written as false, until all is written and it is known what that leaves of the rest: a
+  // property that need not be there is not, a list may be empty, an alternative is none.
+
+  static Json nothing() { return Json(false); }
+  static bool is_nothing(const Json& schema) { return schema.is_boolean() && !schema.get<bool>(); }
+  void note(const Contradiction& contradiction) {
+    if (why_.empty()) why_ = contradiction.why;
+  }
+
+  // Those of the written schemas that some value obeys. What refers to itself has one when it has one without itself.
+  void find_possible() {
+    possible_.assign(written_.size(), false);
+    for (bool more = true; more;) {
+      more = false;
+      // Most refer to those that were written after them.
+      for (std::size_t i = written_.size(); i-- > 0;) {
+        if (possible_[i] || !has_value(written_[i])) continue;
+        possible_[i] = more = true;
+      }
+    }
+  }
+
+  // By what is known so far.
+  bool has_value(const Json& schema) {
+    if (schema.is_boolean()) return false;
+    spend(schema.size());
+    if (const Json* reference = member(schema, "$ref")) {
+      return possible_[std::stoul(reference->get<std::string>().substr(2))];
+    }
+    if (const Json* alternatives = member(schema, "anyOf")) {
+      return std::any_of(alternatives->begin(), alternatives->end(), [&](const Json& one) { return has_value(one); });
+    }
+    if (const Json* items = member(schema, "items")) {
+      if (!items->is_array()) return !schema.contains("minItems") || has_value(*items);
+      return std::all_of(items->begin(), items->end(), [&](const Json& item) { return has_value(item); });
+    }
+    const Json* required = member(schema, "required");
+    if (required == nullptr) return true;
+    const std::set<std::string> names = names_of(*required);
+    const Json& properties = schema.at("properties");
+    spend_members(properties);
+    for (const auto& [name, property] : properties.items()) {
+      if (names.contains(name) && !has_value(property)) return false;
+    }
+    return true;
+  }
+
+  std::set<std::string> names_of(const Json& list) {
+    std::set<std::string> names;
+    spend(list.size());
+    for (const Json& name : list) names.insert(name.get<std::string>());
+    return names;
+  }
+
+  // Of a schema that has a value, once they are all known.
+  void without_impossible(Json& schema) {
+    spend(schema.size());
+    if (schema.contains("anyOf")) {
+      Json left = Json::array();
+      for (Json& one : schema["anyOf"]) {
+        if (!has_value(one)) continue;
+        without_impossible(one);
+        left.push_back(std::move(one));
+      }
+      schema = one_of(std::move(left));
+    } else if (schema.contains("items")) {
+      Json& items = schema["items"];
+      if (items.is_array()) {
+        for (Json& item : items) without_impossible(item);
+      } else if (has_value(items)) {
+        without_impossible(items);
+      } else {
+        schema = Json::object({{"const", Json::array()}});
+      }
+    } else if (schema.contains("additionalProperties")) {
+      Json& more = schema["additionalProperties"];
+      if (more.is_object() && !has_value(more)) more = false;
+      if (more.is_object()) without_impossible(more);
+      if (schema.contains("properties")) leave_possible(schema["properties"], is_nothing(more));
+    }
+  }
+
+  void leave_possible(Json& properties, bool closed) {
+    spend_members(properties);
+    Json left = Json::object();
+    for (const auto& [name, property] : properties.items()) {
+      if (has_value(property)) {
+        without_impossible(property);
+        left[name] = std::move(property);
+      } else if (!closed) {
+        refuse_schema("the property " + shown_value(name) +
+                      " can have no value, and others than those named may come: additionalProperties must be false");
+      }
+    }
+    properties = std::move(left);
   }
 
   void gather(const Json& node, Gathered& into, std::set<const Json*>& path) {
@@ -348,8 +459,11 @@ class PlainWriter {
 
   // Adds the alternatives to `out`: one of each union, with all else that was gathered.
   void distribute(const Gathered& gathered, Json& out) {
+    const auto add = [&](Json alternative) {
+      if (!is_nothing(alternative)) out.push_back(std::move(alternative));
+    };
     if (gathered.unions.empty()) {
-      out.push_back(of_facts(gathered.facts));
+      add(of_facts(gathered.facts));
       return;
     }
     const Json& alternatives = *gathered.unions.back();
@@ -357,7 +471,7 @@ class PlainWriter {
     for (const Json& alternative : alternatives) {
       spend(gathered.size());
       if (alone) {
-        out.push_back(written({&alternative}));
+        add(written({&alternative}));
         continue;
       }
       Gathered chosen = gathered;
@@ -366,8 +480,8 @@ class PlainWriter {
         std::set<const Json*> path;
         gather(alternative, chosen, path);
         distribute(chosen, out);
-      } catch (const Contradiction&) {
-        continue;  // not with what stands beside it
+      } catch (const Contradiction& contradiction) {
+        note(contradiction);  // not with what stands beside it
       }
     }
   }
@@ -430,6 +544,9 @@ class PlainWriter {
     facts.values = std::move(both);
   }
 
+  // llama.cpp's JSON counts to each.
+  void spend_members(const Json& object) { spend(object.size() + object.size() * object.size() / 64); }
+
   // What stands in one place may be copied to many.
   void spend_text(const std::string& text, Facts& facts) {
     spend(text.size() / kBytesOfWork);
@@ -446,7 +563,7 @@ class PlainWriter {
     if (const Json* properties = member(node, "properties")) {
       if (!properties->is_object()) refuse_schema("properties is " + shown(*properties) + ": it must be an object");
       facts.has_properties = true;
-      spend(properties->size() + properties->size() * properties->size() / 64);  // llama.cpp's JSON counts to each
+      spend_members(*properties);
       for (const auto& [name, schema] : properties->items()) {
         spend_text(name, facts);
         const auto [known, is_new] = facts.property_of.try_emplace(name, facts.properties.size());
@@ -502,8 +619,7 @@ class PlainWriter {
 
   static void check_counts(const Counts& counts, const char* what) {
     if (counts.most >= 0 && counts.most < counts.least) {
-      refuse_schema(fmt::format("it wants at least {} {} and at most {}: the first must not be above the second",
-                                counts.least, what, counts.most));
+      throw Contradiction{fmt::format("it wants at least {} {} and at most {}", counts.least, what, counts.most)};
     }
   }
 
@@ -582,20 +698,26 @@ class PlainWriter {
       if (types == kAllTypes) return Json::object();
     }
     Json alternatives = Json::array();
-    if ((types & kObject) != 0) alternatives.push_back(object_of(facts));
-    if ((types & kArray) != 0) alternatives.push_back(array_of(facts));
-    if ((types & kString) != 0) alternatives.push_back(string_of(facts));
+    const auto add = [&](Types type, auto make) {
+      if ((types & type) == 0) return;
+      try {
+        alternatives.push_back(make());
+      } catch (const Contradiction& contradiction) {
+        note(contradiction);  // it may be of the other types
+      }
+    };
+    const auto plain = [](const char* type) { return [type] { return Json::object({{"type", type}}); }; };
+    add(kObject, [&] { return object_of(facts); });
+    add(kArray, [&] { return array_of(facts); });
+    add(kString, [&] { return string_of(facts); });
     if ((types & kFraction) != 0) {
-      alternatives.push_back(Json::object({{"type", "number"}}));
-    } else if ((types & kInteger) != 0) {
-      alternatives.push_back(integer_of(facts));
+      add(kFraction, plain("number"));
+    } else {
+      add(kInteger, [&] { return integer_of(facts); });
     }
-    if ((types & kBoolean) != 0) alternatives.push_back(Json::object({{"type", "boolean"}}));
-    if ((types & kNull) != 0) alternatives.push_back(Json::object({{"type", "null"}}));
-    if (alternatives.size() == 1) return alternatives[0];
-    Json any = Json::object();
-    any["anyOf"] = std::move(alternatives);
-    return any;
+    add(kBoolean, plain("boolean"));
+    add(kNull, plain("null"));
+    return one_of(std::move(alternatives));
   }
 
   static Types type_of(const Json& value) {
@@ -743,6 +865,8 @@ class PlainWriter {
   std::vector<Nodes> to_write_;  // by number
   std::map<Nodes, std::size_t> numbers_;
   std::map<std::string, std::string> patterns_;  // as a client has them, and in JSON
+  std::vector<bool> possible_;                   // by number, once all are written: some value obeys it
+  std::string why_;                              // of the first contradiction
   std::size_t most_written_ = 0;
   std::int64_t work_ = 0;
   int depth_ = 0;
