@@ -512,6 +512,54 @@ TEST(SchemaGrammar, WhatIsImpossibleInAPartLeavesTheRest) {
   EXPECT_NE(refusal(R"({"properties":{"gone":false},"additionalProperties":true})").find("'gone'"), std::string::npos);
 }
 
+struct Judged {
+  std::string schema;
+  std::vector<std::string> yes, no;
+};
+
+void judge(const std::vector<Judged>& all) {
+  for (const auto& [schema, yes, no] : all) {
+    for (const std::string& text : yes) EXPECT_TRUE(admits(schema, text)) << schema << text;
+    for (const std::string& text : no) EXPECT_FALSE(admits(schema, text)) << schema << text;
+  }
+}
+
+// What a schema says of those that it does not name holds for those that its neighbours name.
+TEST(SchemaGrammar, WhatIsSaidOfTheRestHoldsForTheRest) {
+  judge(
+      {{R"({"allOf":[{"properties":{"a":{"type":"integer"}},"additionalProperties":false},{"properties":{"b":{}}}]})",
+        {R"({"a":1})", "{}"},
+        {R"({"a":1,"b":2})", R"({"b":2})"}},
+       {R"({"allOf":[{"properties":{"a":{}},"additionalProperties":{"type":"integer"}},{"properties":{"b":{"minimum":5}}}],
+              "required":["b"]})",
+        {R"({"b":7})", R"({"b":7,"a":"x","c":1})"},
+        {R"({"b":"x"})", R"({"b":3})", R"({"b":7,"c":"x"})"}},
+       {R"({"allOf":[{"additionalProperties":{"type":"integer"}},{"additionalProperties":{"minimum":3}}]})",
+        {R"({"x":4})", "{}"},
+        {R"({"x":2})", R"({"x":"4"})"}},
+       {R"({"allOf":[{"items":{"type":"integer"}},{"prefixItems":[{"minimum":3},{}]}]})",
+        {"[4,1]"},
+        {"[1,1]", R"([4,"x"])"}},
+       {R"({"type":"object","patternProperties":{"^.*$":{"type":"integer"}},"additionalProperties":false})",
+        {R"({"a":1,"b":2})", "{}"},
+        {R"({"a":"x"})"}},
+       {R"({"properties":{"a":{"minimum":3}},"patternProperties":{".*":{"type":"integer"}},"additionalProperties":false})",
+        {R"({"a":4,"z":1})"},
+        {R"({"a":2})", R"({"a":"x"})", R"({"z":null})"}},
+       {R"({"properties":{"a":{"const":1}},"patternProperties":{"^x-":{}}})",
+        {R"({"a":1,"x-1":[]})"},
+        {R"({"a":2})"}}});
+  const std::string forbidden = R"({"allOf":[{"properties":{"a":{}},"additionalProperties":false},
+    {"properties":{"b":{}},"required":["b"]}]})";
+  EXPECT_NE(refusal(forbidden).find("forbids the property 'b'"), std::string::npos);
+  refusal(R"({"type":"object","patternProperties":{".*":false},"required":["b"]})");
+  for (const char* more : {"false", R"({"type":"integer"})"}) {
+    const std::string line = refusal(
+        fmt::format(R"({{"type":"object","patternProperties":{{"^x-":{{}}}},"additionalProperties":{}}})", more));
+    EXPECT_NE(line.find("patternProperties has '^x-'"), std::string::npos) << line;
+  }
+}
+
 TEST(SchemaGrammar, WhatStandsSideBySideHolds) {
   const std::string names = R"({"properties":{"x":{"$ref":"#/$defs/a_b"},"y":{"$ref":"#/$defs/a-b"}},
     "required":["x","y"],"$defs":{"a_b":{"const":1},"a-b":{"const":2}}})";

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <cstdint>
@@ -50,6 +51,7 @@ const std::vector<const char*> kOwnKeywords = {"type",
                                                "properties",
                                                "required",
                                                "additionalProperties",
+                                               "patternProperties",
                                                "items",
                                                "prefixItems",
                                                "format",
@@ -82,10 +84,10 @@ struct Counts {
 
 // What some schemas that all hold say together, without references and alternatives.
 struct Facts {
-  enum class More { kUnsaid, kAny, kNone, kSchema };
   struct Property {
     std::string name;
     Nodes schemas;
+    std::vector<std::size_t> own_of;  // which of `others` do not concern it: whoever says them names it
   };
 
   Types types = kAllTypes;
@@ -95,9 +97,10 @@ struct Facts {
   std::vector<Property> properties;
   std::map<std::string, std::size_t> property_of;
   std::vector<std::string> required;
-  More more = More::kUnsaid;
-  const Json* additional = nullptr;
-  Nodes items;
+  bool open = false;  // properties that nobody names may come, as far as nothing else is said
+  Nodes others;       // false or a schema, each for the properties that whoever says it does not name
+  Nodes every;        // for all properties
+  Nodes items;        // for all items: of schemas that list none
   const Json* tuple = nullptr;
   Counts item_count;
   Counts length;
@@ -107,15 +110,15 @@ struct Facts {
   std::size_t text_bytes = 0;  // of names and the pattern
 
   std::size_t size() const {
-    return properties.size() + required.size() + (values ? values->size() : 0) + text_bytes / kBytesOfWork;
+    return properties.size() + required.size() + others.size() + every.size() + (values ? values->size() : 0) +
+           text_bytes / kBytesOfWork;
   }
   bool says_nothing() const {
-    return !typed && !values && !says_object() && !says_array() && !says_string() && more == More::kUnsaid &&
-           item_count.least == 0 && item_count.most < 0 && !lowest && !highest;
+    return !typed && !values && !says_object() && !says_array() && !says_string() && !open && item_count.least == 0 &&
+           item_count.most < 0 && !lowest && !highest;
   }
-  bool says_object() const {
-    return has_properties || more == More::kNone || more == More::kSchema || !required.empty();
-  }
+  bool says_object() const { return has_properties || !others.empty() || !every.empty() || !required.empty(); }
+  bool leaves_others_unsaid() const { return others.empty() && every.empty(); }
   bool says_array() const { return !items.empty() || tuple != nullptr; }
   bool says_string() const { return pattern || length.least > 0 || length.most >= 0 || !format.empty(); }
 };
@@ -560,6 +563,7 @@ class PlainWriter {
   }
 
   void add_object_facts(const Json& node, Facts& facts) {
+    std::vector<std::size_t> named;
     if (const Json* properties = member(node, "properties")) {
       if (!properties->is_object()) refuse_schema("properties is " + shown(*properties) + ": it must be an object");
       facts.has_properties = true;
@@ -567,8 +571,9 @@ class PlainWriter {
       for (const auto& [name, schema] : properties->items()) {
         spend_text(name, facts);
         const auto [known, is_new] = facts.property_of.try_emplace(name, facts.properties.size());
-        if (is_new) facts.properties.push_back({name, {}});
+        if (is_new) facts.properties.push_back({name, {}, {}});
         facts.properties[known->second].schemas.push_back(&schema);
+        named.push_back(known->second);
       }
     }
     if (const Json* required = member(node, "required"); required != nullptr && required->is_array()) {
@@ -579,23 +584,50 @@ class PlainWriter {
         spend_text(facts.required.back(), facts);
       }
     }
+    add_others(node, named, facts);
+  }
+
+  // What is said of the properties that a schema does not name. It holds for those that other schemas name, too.
+  void add_others(const Json& node, const std::vector<std::size_t>& named, Facts& facts) {
     const Json* more = member(node, "additionalProperties");
-    if (more == nullptr) return;
-    using More = Facts::More;
-    if (more->is_boolean()) {
-      const bool any = more->get<bool>();
-      if (!any) {
-        facts.more = More::kNone;
-      } else if (facts.more == More::kUnsaid) {
-        facts.more = More::kAny;
-      }
-    } else if (!more->is_object()) {
+    if (more != nullptr && !more->is_boolean() && !more->is_object()) {
       refuse_schema("additionalProperties is " + shown(*more) + ": it must be true, false or a schema");
-    } else if (facts.more != More::kNone) {
-      if (facts.more == More::kSchema) refuse_schema("allOf must have additionalProperties as a schema only once");
-      facts.more = More::kSchema;
-      facts.additional = more;
     }
+    const bool bounded = more != nullptr && (more->is_object() ? !more->empty() : is_nothing(*more));
+    if (const Json* patterns = member(node, "patternProperties"); patterns != nullptr) {
+      if (add_patterns(*patterns, bounded, facts)) return;
+    }
+    if (more == nullptr) return;
+    if (!bounded) {
+      facts.open = true;
+      return;
+    }
+    for (const std::size_t property : named) facts.properties[property].own_of.push_back(facts.others.size());
+    facts.others.push_back(more);
+  }
+
+  // Does one of them match all names? Then no property is an additional one.
+  bool add_patterns(const Json& patterns, bool bounded, Facts& facts) {
+    if (!patterns.is_object()) refuse_schema("patternProperties is " + shown(patterns) + ": it must be an object");
+    spend_members(patterns);
+    bool all = false;
+    for (const auto& [pattern, schema] : patterns.items()) {
+      if (!matches_all(pattern)) continue;
+      facts.every.push_back(&schema);
+      all = true;
+    }
+    if (all || patterns.empty()) return all;
+    if (bounded) {
+      refuse_schema("patternProperties has " + shown_value((*patterns.items().begin()).k) +
+                    ": beside additionalProperties it must be '.*', which is all names, or be left out");
+    }
+    facts.open = true;
+    return false;
+  }
+
+  static bool matches_all(const std::string& pattern) {
+    constexpr std::array<std::string_view, 9> kAll = {"", "^", "$", ".*", "^.*", ".*$", "^.*$", "(.*)", "^(.*)$"};
+    return std::find(kAll.begin(), kAll.end(), pattern) != kAll.end();
   }
 
   static Counts read_counts(const Json& node, const char* least, const char* most) {
@@ -746,16 +778,42 @@ class PlainWriter {
     return schema;
   }
 
+  // What a property that nobody names must be; false: there is none.
+  Json unnamed(const Facts& facts) {
+    // Without a word on its properties an object may have any.
+    if (facts.leaves_others_unsaid()) return facts.open || !facts.has_properties ? Json::object() : nothing();
+    if (std::any_of(facts.others.begin(), facts.others.end(), [](const Json* other) { return is_nothing(*other); })) {
+      return nothing();
+    }
+    Nodes schemas = facts.others;
+    schemas.insert(schemas.end(), facts.every.begin(), facts.every.end());
+    return written(schemas);
+  }
+
+  Json value_of(const Facts::Property& property, const Facts& facts) {
+    Nodes schemas = property.schemas;
+    spend(facts.others.size() * (property.own_of.size() + 1));
+    for (std::size_t i = 0; i < facts.others.size(); ++i) {
+      if (std::find(property.own_of.begin(), property.own_of.end(), i) != property.own_of.end()) continue;
+      if (is_nothing(*facts.others[i])) {
+        note({"additionalProperties forbids the property " + shown_value(property.name)});
+        return nothing();
+      }
+      schemas.push_back(facts.others[i]);
+    }
+    schemas.insert(schemas.end(), facts.every.begin(), facts.every.end());
+    return written(schemas);
+  }
+
   Json object_of(const Facts& facts) {
-    using More = Facts::More;
-    // Without a word on its properties it may have any.
-    const More more = facts.more == More::kUnsaid && !facts.has_properties ? More::kAny : facts.more;
+    Json more = unnamed(facts);
+    const bool open = !is_nothing(more);
     Json properties = Json::object();
     Json required = Json::array();
     spend(facts.properties.size() * facts.properties.size() / 64);
     for (const Facts::Property& property : facts.properties) {
-      check_name(property.name, more);
-      properties[property.name] = written(property.schemas);
+      check_name(property.name, open);
+      properties[property.name] = value_of(property, facts);
     }
     std::set<std::string> had;
     spend(facts.required.size());
@@ -763,32 +821,25 @@ class PlainWriter {
       if (!had.insert(name).second) continue;
       required.push_back(name);
       if (facts.property_of.contains(name)) continue;
-      if (more == More::kNone)
+      if (!open && !facts.leaves_others_unsaid()) {
         throw Contradiction{"it requires the property " + shown_value(name) + ", and forbids it"};
-      check_name(name, more);
+      }
+      check_name(name, open);
       spend(properties.size() / 16);
-      properties[name] = more == More::kSchema ? written({facts.additional}) : Json::object();
+      properties[name] = open ? unnamed(facts) : Json::object();
     }
     Json schema = Json::object({{"type", "object"}});
     if (!properties.empty() || facts.has_properties) schema["properties"] = std::move(properties);
     if (!required.empty()) schema["required"] = std::move(required);
-    if (more == More::kSchema) {
-      Json additional = written({facts.additional});
-      if (additional.empty()) {
-        schema["additionalProperties"] = true;
-      } else {
-        schema["additionalProperties"] = std::move(additional);
-      }
-    } else {
-      schema["additionalProperties"] = more == More::kAny;
-    }
+    if (open && more.empty()) more = true;
+    schema["additionalProperties"] = std::move(more);
     return schema;
   }
 
   // The converter has "*" for all others, and writes the names that others must not have into classes as they are.
-  static void check_name(const std::string& name, Facts::More more) {
+  static void check_name(const std::string& name, bool open) {
     if (name == "*") refuse_schema("a property is named '*': it must have another name");
-    if (more != Facts::More::kAny && more != Facts::More::kSchema) return;
+    if (!open) return;
     if (name.empty()) refuse_schema("a property is named '': beside additionalProperties it must have a name");
     for (const char c : name) {
       if (static_cast<unsigned char>(c) >= ' ' && c != '"' && c != '\\' && c != ']' && c != '^' && c != 0x7F) continue;
@@ -809,7 +860,11 @@ class PlainWriter {
             fmt::format("it lists {} items: minItems and maxItems beside them must allow just so many", size));
       }
       Json items = Json::array();
-      for (const Json& item : *facts.tuple) items.push_back(written({&item}));
+      for (const Json& item : *facts.tuple) {
+        Nodes schemas = {&item};
+        schemas.insert(schemas.end(), facts.items.begin(), facts.items.end());
+        items.push_back(written(schemas));
+      }
       schema["items"] = std::move(items);
       return schema;
     }
