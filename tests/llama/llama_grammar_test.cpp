@@ -560,6 +560,17 @@ TEST(SchemaGrammar, WhatIsSaidOfTheRestHoldsForTheRest) {
   }
 }
 
+// A name's characters are no ranges: +-l had all digits and most letters.
+TEST(SchemaGrammar, OtherNamesThanThoseNamedMayBeginWithAnything) {
+  judge({{R"({"properties":{"+1":{},"-1":{},"laugh":{"const":1}},"additionalProperties":{"const":2}})",
+          {R"({"b":2})", R"({"3":2,"=":2,"Z":2})", R"({"laugh":1,"laughs":2})", "{\"\xC3\xA4\":2}"},
+          {R"({"laugh":2})", R"({"b":1})"}},
+         {R"({"properties":{"-":{"const":1},"\u00e4-z":{"const":1},"\u00e4]":{}}})", {R"({"-":1})"}, {R"({"-":2})"}},
+         {R"({"properties":{"a-z":{"const":1},"a!":{"const":1}},"additionalProperties":{"const":2}})",
+          {R"({"ab":2})", R"({"a%":2})", R"({"a#":2})"},
+          {R"({"a-z":2})", R"({"a!":2})"}}});
+}
+
 TEST(SchemaGrammar, WhatStandsSideBySideHolds) {
   const std::string names = R"({"properties":{"x":{"$ref":"#/$defs/a_b"},"y":{"$ref":"#/$defs/a-b"}},
     "required":["x","y"],"$defs":{"a_b":{"const":1},"a-b":{"const":2}}})";

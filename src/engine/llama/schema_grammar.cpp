@@ -1,5 +1,7 @@
 #include "engine/llama/schema_grammar.h"
 
+#include <fmt/format.h>
+
 #include <cassert>
 #include <cstddef>
 #include <functional>
@@ -47,8 +49,15 @@ std::string string_repeat(const std::string& text, std::size_t n) {
 namespace dts {
 namespace {
 
+// A byte of a character, so that it means itself there.
+std::string in_class(char c) {
+  const bool plain = (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c & 0x80) != 0;
+  return plain ? std::string(1, c) : fmt::format("\\x{:02X}", static_cast<unsigned char>(c));
+}
+
 // A property that is none of those named may be anything in the converter's eyes that does not begin with a quote: a
-// line's end, or half of an escape. Nothing else in a grammar of a plain schema is written so.
+// line's end, or half of an escape. And the characters that its name must not go on with are written as they are, where
+// +-l is a range. Nothing else in a grammar of a plain schema is written so.
 std::string with_keys_of_json(const std::string& grammar) {
   constexpr std::string_view kAnyButAQuote = "[^\"";
   constexpr std::string_view kNotInJson = "\\\\\\x7F\\x00-\\x1F";
@@ -57,7 +66,9 @@ std::string with_keys_of_json(const std::string& grammar) {
   for (std::size_t at = grammar.find(kAnyButAQuote); at != std::string::npos; at = grammar.find(kAnyButAQuote, begin)) {
     text += grammar.substr(begin, at + kAnyButAQuote.size() - begin);
     begin = at + kAnyButAQuote.size();
-    if (grammar.compare(begin, kNotInJson.size(), kNotInJson) != 0) text += kNotInJson;
+    if (grammar.compare(begin, kNotInJson.size(), kNotInJson) == 0) continue;
+    for (; begin < grammar.size() && grammar[begin] != ']'; ++begin) text += in_class(grammar[begin]);
+    text += kNotInJson;
   }
   return text + grammar.substr(begin);
 }
