@@ -13,6 +13,7 @@
 #include "serve/api/api_error.h"
 #include "serve/api/body_limits.h"
 #include "serve/api/completion_reply.h"
+#include "serve/api/known_fields.h"
 #include "serve/api/ollama.h"
 #include "serve/api/option_fields.h"
 #include "serve/api/responses.h"
@@ -140,6 +141,9 @@ Service::Routed Service::text_tools(const HttpRequest& request) {
   const Ordered ordered = read_body(request, options_.limits);
   const nlohmann::json json = sorted(ordered);
   const JsonField body(json);
+  check_fields(body, request.path == "/tokenize"     ? Api::kTokenize
+                     : request.path == "/detokenize" ? Api::kDetokenize
+                                                     : Api::kApplyTemplate);
   const auto flag = [&](const char* name, bool otherwise) {
     return body[name].absent() ? otherwise : body[name].boolean();
   };

@@ -332,6 +332,23 @@ TEST(CompletionRequest, NothingThatChangesTheMeaningIsIgnored) {
       "parallel_tool_calls":true,"cache_prompt":true,"id_slot":1,"priority":0,"request_id":"r","prediction":{"a":1})"));
 }
 
+// Chats and texts have fields that the other has not.
+TEST(CompletionRequest, WhatOnlyAnotherApiHonoursIsRefused) {
+  expect_start(error_with(R"("prompt":"x")"), "400 prompt: prompt is not supported: use messages");
+  EXPECT_EQ(error_with(R"("prompt":"")"), "");
+  const auto text_error = [](const std::string& field) { return error_of(R"({"prompt":"x",)" + field + "}", false); };
+  for (const char* field :
+       {R"("messages":[{"role":"user","content":"x"}])", R"("tools":[{"type":"function","function":{"name":"f"}}])",
+        R"("tool_choice":"required")", R"("chat_template_kwargs":{"a":1})", R"("reasoning_effort":"low")",
+        R"("enable_thinking":true)", R"("top_logprobs":2)", R"("dts":{"answer":"boxed"})"}) {
+    const std::string name = std::string_view(field).starts_with("\"dts\"") ? "dts.answer" : name_of(field);
+    expect_start(text_error(field), "400 " + name + ": " + name + " is not supported: ");
+  }
+  EXPECT_EQ(text_error(R"("messages":[],"tools":[],"tool_choice":"auto","parallel_tool_calls":true,"top_logprobs":0,
+      "reasoning_effort":null,"chat_template_kwargs":{},"logprobs":3,"response_format":{"type":"json_object"})"),
+            "");
+}
+
 // It might change the meaning.
 TEST(CompletionRequest, WhatNobodyKnowsIsRefusedByItsName) {
   for (const char* name : {"max_new_tokens", "temprature", "guided_magic", "messages\\u0000", ""}) {
@@ -551,6 +568,11 @@ TEST(OllamaRequest, NothingThatChangesTheMeaningIsIgnored) {
   EXPECT_TRUE(ollama_error_of(R"({"prompt":"x","messages":[{"role":"user","content":"y"}]})", true)
                   .starts_with("400 messages: "));
   EXPECT_TRUE(ollama_error_of(R"({"prompt":"x","raw":true,"system":"s"})", true).starts_with("400 system: "));
+  for (const char* think : {"true", R"("low")"}) {
+    expect_start(ollama_error_of(R"({"prompt":"x","raw":true,"think":)" + std::string(think) + "}", true),
+                 "400 think: think is not supported: ");
+  }
+  EXPECT_EQ(ollama_error_of(R"({"prompt":"x","raw":true,"think":false})", true), "");
   // A client puts it beside the messages, where Ollama reads it for texts only.
   const auto asked = read_ollama_request(
       nlohmann::ordered_json::parse(R"({"system":"be short","messages":[{"role":"user","content":"hi"}]})"), false);

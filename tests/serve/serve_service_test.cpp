@@ -492,6 +492,34 @@ TEST(Service, EventStreamsAreBounded) {
   EXPECT_EQ(header(with("GET", file.path + "/cancel"), "Allow"), "POST");
 }
 
+TEST(Service, TextsAndTokensCheckTheirFields) {
+  ScriptedService scripted(ScriptedService::random(3));
+  const std::string hi = R"("messages":[{"role":"user","content":"hi"}])";
+  for (const auto& [path, fields, name] :
+       {std::tuple("/apply-template", hi + R"(,"add_generation_prompt":false)", "add_generation_prompt"),
+        std::tuple("/apply-template", hi + R"(,"dts":{"answer":"boxed"})", "dts"),
+        std::tuple("/apply-template", hi + R"(,"chat_template":"x")", "chat_template"),
+        std::tuple("/apply-template", hi + R"(,"frobnicate":1)", "frobnicate"),
+        std::tuple("/tokenize", std::string(R"("content":"a","add_special_tokens":true)"), "add_special_tokens"),
+        std::tuple("/tokenize", std::string(R"("content":"a","with_peices":true)"), "with_peices"),
+        std::tuple("/detokenize", std::string(R"("tokens":[1],"content":"a")"), "content")}) {
+    const HttpResponse refused = ask(scripted.service, post(path, "{" + fields + "}"));
+    EXPECT_EQ(refused.status, 400) << fields;
+    EXPECT_EQ(json::parse(refused.body)["error"]["param"], name) << fields;
+  }
+  // What a chat may have besides changes no prompt.
+  for (const auto& [path, fields] :
+       {std::tuple("/apply-template", hi + R"(,"add_generation_prompt":true,"stream":true,"temperature":0.5,"model":"m",
+           "max_tokens":5,"response_format":{"type":"json_object"},"stop":["x"],"user":"u")"),
+        std::tuple("/tokenize",
+                   std::string(R"("content":"a","add_special":true,"parse_special":false,"with_pieces":true,
+           "model":"m")")),
+        std::tuple("/detokenize", std::string(R"("tokens":[1],"model":"m")"))}) {
+    const HttpResponse response = ask(scripted.service, post(path, "{" + fields + "}"));
+    EXPECT_EQ(response.status, 200) << fields << response.body;
+  }
+}
+
 // A list of tokens that nobody reads takes no place of those who ask, is one of few, and does not stay for ever.
 TEST(Service, ListsOfTokensHoldNoPlaceAndEnd) {
   ServiceOptions options;

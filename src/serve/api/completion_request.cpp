@@ -104,9 +104,9 @@ void read_options(const JsonField& body, const Limits& limits, DecodingOptions& 
 }
 
 // What chats and texts have in common.
-CompletionRequest read_common(const JsonField& body, const DecodingOptions& defaults, const Limits& limits,
+CompletionRequest read_common(const JsonField& body, Api api, const DecodingOptions& defaults, const Limits& limits,
                               const nlohmann::ordered_json& ordered) {
-  check_fields(body, Api::kCompletions);
+  check_fields(body, api);
   CompletionRequest request;
   request.format = read_answer_format(body, ordered);
   request.penalties = read_penalties(body);
@@ -133,7 +133,7 @@ CompletionRequest read_common(const JsonField& body, const DecodingOptions& defa
 
 CompletionRequest read_chat(const JsonField& body, const DecodingOptions& defaults, const Limits& limits,
                             const nlohmann::ordered_json& ordered) {
-  CompletionRequest request = read_common(body, defaults, limits, ordered);
+  CompletionRequest request = read_common(body, Api::kChat, defaults, limits, ordered);
   request.kind = CompletionKind::kChat;
   request.messages = read_messages(body["messages"], limits);
   request.tools = read_tools(body, ordered, limits);
@@ -148,11 +148,9 @@ CompletionRequest read_chat(const JsonField& body, const DecodingOptions& defaul
 
 CompletionRequest read_text(const JsonField& body, const DecodingOptions& defaults, const Limits& limits,
                             const nlohmann::ordered_json& ordered) {
-  CompletionRequest request = read_common(body, defaults, limits, ordered);
+  CompletionRequest request = read_common(body, Api::kText, defaults, limits, ordered);
   request.kind = CompletionKind::kText;
-  for (const char* name : {"tools", "chat_template_kwargs", "reasoning_effort"}) {
-    if (!body[name].is_empty()) unsupported_field(name, "it goes with chats only");
-  }
+  if (request.answer) unsupported_field("dts.answer", "it goes with chats only");
   JsonField prompt = body["prompt"];
   if (prompt.is_list() && prompt.size() == 1 && !prompt.item(0).is_number()) prompt = prompt.item(0);
   if (prompt.is_string()) {

@@ -17,12 +17,19 @@ namespace {
 
 // Read by whoever is concerned; the options of a search are in their own table.
 // clang-format off
-constexpr auto kHonoured = std::to_array<std::string_view>({
-    "model", "messages", "prompt", "dts", "tools", "tool_choice", "response_format", "parallel_tool_calls",
+constexpr auto kChatHonoured = std::to_array<std::string_view>({
+    "model", "messages", "dts", "tools", "tool_choice", "response_format", "parallel_tool_calls",
     "json_schema", "grammar", "presence_penalty", "frequency_penalty", "repeat_penalty", "logit_bias",
     "reasoning_effort", "repetition_penalty", "enable_thinking", "modalities", "n_predict", "chat_template_kwargs",
     "stop", "n", "best_of", "max_completion_tokens", "stream", "stream_options", "logprobs", "top_logprobs",
 });
+constexpr auto kTextHonoured = std::to_array<std::string_view>({
+    "model", "prompt", "dts", "response_format", "json_schema", "grammar", "presence_penalty", "frequency_penalty",
+    "repeat_penalty", "logit_bias", "repetition_penalty", "modalities", "n_predict", "stop", "n", "best_of",
+    "max_completion_tokens", "stream", "stream_options", "logprobs",
+});
+// Of tools, which a text has none of.
+constexpr auto kTextHarmless = std::to_array<std::string_view>({"parallel_tool_calls"});
 // clang-format on
 
 // They change nothing here: who asks, how it is billed, cached or placed, and numbers of samplers that are not on.
@@ -131,6 +138,48 @@ constexpr auto kUnsupported = std::to_array<RefusedField>({
     {"custom_logit_processor", "", kOut},
     {"mm_processor_kwargs", "", kOut},
     {"echo", "[false]", kFalse},
+});
+
+constexpr const char* kChatsOnly = "it goes with chats only";
+
+constexpr auto kChatRefused = std::to_array<RefusedField>({
+    {"prompt", R"([""])", "use messages"},
+});
+constexpr auto kTextRefused = std::to_array<RefusedField>({
+    {"messages", "", "use prompt, or POST /v1/chat/completions"},
+    {"tools", "", kChatsOnly},
+    {"tool_choice", R"(["none", "auto"])", kChatsOnly},
+    {"chat_template_kwargs", "", kChatsOnly},
+    {"reasoning_effort", "", kChatsOnly},
+    {"enable_thinking", "", kChatsOnly},
+    {"top_logprobs", "[0]", "use logprobs: how many"},
+});
+
+// Text to tokens and back, and the prompt of a chat.
+constexpr auto kTokenizeHonoured =
+    std::to_array<std::string_view>({"content", "add_special", "parse_special", "with_pieces"});
+constexpr auto kDetokenizeHonoured = std::to_array<std::string_view>({"tokens"});
+constexpr auto kTokensHarmless = std::to_array<std::string_view>({"model"});
+constexpr auto kTokenizeRefused = std::to_array<RefusedField>({
+    {"prompt", "", "use content"},
+    {"messages", "", "use /apply-template"},
+    {"add_special_tokens", "[false]", "use add_special"},
+});
+// clang-format off
+constexpr auto kTemplateHonoured = std::to_array<std::string_view>({
+    "messages", "tools", "tool_choice", "parallel_tool_calls", "chat_template_kwargs", "reasoning_effort",
+    "enable_thinking",
+});
+// What a chat does once it has its prompt.
+constexpr auto kTemplateHarmless = std::to_array<std::string_view>({
+    "model", "response_format", "json_schema", "grammar", "presence_penalty", "frequency_penalty", "repeat_penalty",
+    "logit_bias", "repetition_penalty", "repeat_last_n", "penalty_last_n", "n_predict", "stop", "n", "best_of",
+    "max_completion_tokens", "stream", "stream_options", "logprobs", "top_logprobs",
+});
+// clang-format on
+constexpr auto kTemplateRefused = std::to_array<RefusedField>({
+    {"dts", "", kOut},  // it can ask for an answer's form, which is part of the prompt
+    {"prompt", R"([""])", "use messages"},
 });
 
 // OpenAI's Responses.
@@ -247,14 +296,22 @@ struct ApiFields {
 
 ApiFields fields_of(Api api) {
   switch (api) {
-    case Api::kCompletions:
-      return {kHonoured, {}, {}};
+    case Api::kChat:
+      return {kChatHonoured, {}, kChatRefused};
+    case Api::kText:
+      return {kTextHonoured, kTextHarmless, kTextRefused};
     case Api::kResponses:
       return {kResponsesHonoured, kResponsesHarmless, kResponsesRefused};
     case Api::kOllamaChat:
       return {kOllamaChatHonoured, kOllamaHarmless, kOllamaRefused};
     case Api::kOllamaGenerate:
       return {kOllamaGenerateHonoured, kOllamaHarmless, kOllamaRefused};
+    case Api::kTokenize:
+      return {kTokenizeHonoured, kTokensHarmless, kTokenizeRefused};
+    case Api::kDetokenize:
+      return {kDetokenizeHonoured, kTokensHarmless, {}};
+    case Api::kApplyTemplate:
+      return {kTemplateHonoured, kTemplateHarmless, kTemplateRefused};
   }
   return {};
 }
@@ -293,7 +350,8 @@ const RefusedField* find_refused(std::span<const RefusedField> list, const std::
 
 void check_field(const JsonField& body, Api api, const std::string& name, const JsonField& value) {
   const ApiFields own = fields_of(api);
-  const OptionInfo* option = api == Api::kCompletions ? find_option(name) : nullptr;
+  const bool openai = api == Api::kChat || api == Api::kText || api == Api::kApplyTemplate;
+  const OptionInfo* option = openai ? find_option(name) : nullptr;
   if (has(own.honoured, name) || (option != nullptr && option->openai)) return;
   const RefusedField* refused = find_refused(own.refused, name);
   if (refused == nullptr) {

@@ -11,7 +11,16 @@ class JsonField;
 namespace dts::serve {
 
 // Whose body it is.
-enum class Api { kCompletions, kResponses, kOllamaChat, kOllamaGenerate };
+enum class Api {
+  kChat,
+  kText,
+  kResponses,
+  kOllamaChat,
+  kOllamaGenerate,
+  kTokenize,
+  kDetokenize,
+  kApplyTemplate,
+};
 
 // Throws an ApiError, 400, for a field that would change what is generated and that cannot be honoured, and for one
 // that nobody here knows: it might.

@@ -147,7 +147,10 @@ OllamaRequest read_ollama_request(const Ordered& json, bool generate) {
   const std::string prompt = read_text(json, "prompt");
   request.load = prompt.empty();
   if (read_flag(json, "raw", false)) {
-    if (!read_text(json, "system").empty()) unsupported_field("system", "a raw prompt is given to the model as it is");
+    constexpr const char* kAsItIs = "a raw prompt is given to the model as it is";
+    if (!read_text(json, "system").empty()) unsupported_field("system", kAsItIs);
+    if (body.contains("reasoning_effort") || body.value("enable_thinking", false)) unsupported_field("think", kAsItIs);
+    body.erase("enable_thinking");
     request.kind = CompletionKind::kText;
     body.erase("messages");
     body["prompt"] = prompt;
