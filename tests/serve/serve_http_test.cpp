@@ -18,6 +18,7 @@
 #include "serve/http/server_log.h"
 #include "support/serve_client.h"
 #include "support/serve_support.h"
+#include "text/utf8.h"
 
 namespace dts::serve {
 namespace {
@@ -383,6 +384,33 @@ TEST(ServerLog, AReaderThatStopsHoldsNobodyUp) {
   EXPECT_EQ(kept + dropped, kLines);
   EXPECT_GT(dropped, 0);
   close(ends[0]);
+}
+
+// It is no sign of a slow reader: its beginning is kept, in whole characters.
+TEST(ServerLog, ALongLineIsCut) {
+  constexpr std::size_t kMost = 8 << 10U;
+  std::array<int, 2> ends{};
+  ASSERT_EQ(pipe(ends.data()), 0);
+  {
+    LogLines log(ends[1], kMost);
+    std::string line = "x";
+    while (line.size() < 3 * kMost) line += "\xC3\xA4";
+    log.add(line + "\n");
+    log.add("short\n");
+  }
+  close(ends[1]);
+  std::string said;
+  std::array<char, 4096> bytes{};
+  for (ssize_t n = 0; (n = read(ends[0], bytes.data(), bytes.size())) > 0;) {
+    said.append(bytes.data(), static_cast<std::size_t>(n));
+  }
+  close(ends[0]);
+  EXPECT_TRUE(said.starts_with("x\xC3\xA4"));
+  EXPECT_TRUE(said.ends_with(" bytes more)\nshort\n")) << said.size();
+  EXPECT_LE(said.size(), kMost);
+  EXPECT_GT(said.size(), kMost / 2 - 60);
+  EXPECT_TRUE(text::is_valid_utf8(said));
+  EXPECT_EQ(said.find("dropped"), std::string::npos);
 }
 
 // A reader that never comes back keeps the server from ending for a moment only; one that has gone, not even that.

@@ -35,6 +35,15 @@ std::string dropped_note(std::uint64_t lines) {
                      fmt::localtime(std::chrono::system_clock::to_time_t(now)), milliseconds, lines);
 }
 
+// A line; of one that is longer than `most` the beginning, and how much is missing.
+std::string cut(std::string_view line, std::size_t most) {
+  if (line.size() <= most) return std::string(line);
+  constexpr std::size_t kMark = 48;  // bytes, at most
+  std::size_t kept = most > kMark ? most - kMark : 0;
+  while (kept > 0 && (static_cast<unsigned char>(line[kept]) & 0xC0U) == 0x80U) --kept;  // whole characters
+  return fmt::format("{}... ({} bytes more)\n", line.substr(0, kept), line.size() - 1 - kept);
+}
+
 class LinesSink final : public spdlog::sinks::base_sink<std::mutex> {
  public:
   explicit LinesSink(int fd) : lines_(fd), colours_(isatty(fd) != 0) {}
@@ -137,15 +146,17 @@ LogLines::~LogLines() {
 }
 
 void LogLines::add(std::string_view line) {
+  // Once what was before it has been read any line has room.
+  std::string text = cut(line, state_->most_bytes / 2);
   const std::scoped_lock lock(state_->mutex);
   // Who has begun to drop goes on until half of it has been read: else every other line would tell of one.
   const std::size_t most = state_->dropped > 0 ? state_->most_bytes / 2 : state_->most_bytes;
-  if (state_->bytes + line.size() > most) {
+  if (state_->bytes + text.size() > most) {
     ++state_->dropped;
     return;
   }
   state_->tell_dropped();
-  state_->keep(std::string(line));
+  state_->keep(std::move(text));
   state_->changed.notify_all();
 }
 

@@ -19,8 +19,8 @@ class LogLines {
   LogLines(const LogLines&) = delete;
   LogLines& operator=(const LogLines&) = delete;
 
-  // `line` has its end. Never waits for the reader: when too much waits already the line is dropped, and a later line
-  // says how many were.
+  // `line` has its end; of one that is longer than half of what may wait the beginning is kept. Never waits for the
+  // reader: when too much waits already the line is dropped, and a later line says how many were.
   void add(std::string_view line);
 
  private:
