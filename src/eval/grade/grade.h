@@ -11,7 +11,7 @@ namespace dts::eval {
 
 // Of extraction, equivalence and the scorers together: raised when any of them changes what some answer is worth, so
 // that one results file never mixes two of them.
-inline constexpr int kGraderVersion = 6;
+inline constexpr int kGraderVersion = 7;
 
 struct Grade {
   double score = 0;        // 0 to 1; between them only where LiveBench gives partial credit
