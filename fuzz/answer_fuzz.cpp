@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "answer/choice_letter.h"
+#include "answer/letter/choice_letter.h"
 #include "dts/answer.h"
 
 namespace {

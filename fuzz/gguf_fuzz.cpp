@@ -1,5 +1,5 @@
-// libFuzzer: any bytes as a GGUF file end in facts that hang together, or an Error; and in weights for the native engine,
-// or why there are none.
+// libFuzzer: any bytes as a GGUF file end in facts that hang together, or an Error; and in weights for the native
+// engine, or why there are none.
 #include <sys/mman.h>
 #include <unistd.h>
 

@@ -6,8 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "answer/expression.h"
 #include "answer/structure.h"
+#include "answer/value/expression.h"
 
 namespace dts {
 namespace {

@@ -10,15 +10,15 @@
 #include <utility>
 #include <vector>
 
-#include "answer/expression.h"
 #include "answer/meaning.h"
+#include "answer/notation/unit_vectors.h"
+#include "answer/notation/units.h"
 #include "answer/reading.h"
 #include "answer/spans.h"
 #include "answer/statement.h"
 #include "answer/structure.h"
-#include "answer/unit_vectors.h"
-#include "answer/units.h"
-#include "answer/value_arithmetic.h"
+#include "answer/value/expression.h"
+#include "answer/value/value_arithmetic.h"
 #include "dts/answer.h"
 #include "text/ascii.h"
 

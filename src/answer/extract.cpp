@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "answer/expression.h"
-#include "answer/other_languages.h"
-#include "answer/units.h"
-#include "answer/wide_forms.h"
+#include "answer/notation/other_languages.h"
+#include "answer/notation/units.h"
+#include "answer/notation/wide_forms.h"
+#include "answer/value/expression.h"
 #include "dts/answer.h"
 #include "text/ascii.h"
 

@@ -7,14 +7,14 @@
 #include <utility>
 #include <vector>
 
-#include "answer/compound_quantity.h"
-#include "answer/expression.h"
-#include "answer/number_base.h"
-#include "answer/phrases.h"
+#include "answer/notation/compound_quantity.h"
+#include "answer/notation/phrases.h"
+#include "answer/notation/units.h"
 #include "answer/statement.h"
 #include "answer/structure.h"
-#include "answer/units.h"
-#include "answer/value_arithmetic.h"
+#include "answer/value/expression.h"
+#include "answer/value/number_base.h"
+#include "answer/value/value_arithmetic.h"
 #include "text/ascii.h"
 
 namespace dts {

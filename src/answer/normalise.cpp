@@ -7,10 +7,10 @@
 #include <utility>
 
 #include "answer/canonical.h"
-#include "answer/latex.h"
-#include "answer/number.h"
+#include "answer/notation/latex.h"
+#include "answer/notation/units.h"
 #include "answer/reading.h"
-#include "answer/units.h"
+#include "answer/value/number.h"
 #include "dts/answer.h"
 #include "text/ascii.h"
 

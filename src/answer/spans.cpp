@@ -5,8 +5,8 @@
 #include <optional>
 #include <utility>
 
-#include "answer/expression.h"
 #include "answer/statement.h"
+#include "answer/value/expression.h"
 #include "text/ascii.h"
 
 namespace dts {

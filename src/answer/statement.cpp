@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <string_view>
 
-#include "answer/expression.h"
+#include "answer/value/expression.h"
 #include "text/ascii.h"
 
 namespace dts {

@@ -5,8 +5,8 @@
 #include <iterator>
 #include <vector>
 
-#include "answer/choice_letter.h"
 #include "answer/extract.h"
+#include "answer/letter/choice_letter.h"
 #include "dts/answer.h"
 #include "text/ascii.h"
 #include "text/utf8.h"

@@ -1,4 +1,4 @@
-#include "answer/choice_letter.h"
+#include "answer/letter/choice_letter.h"
 
 #include <gtest/gtest.h>
 

@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
-#include "answer/expression.h"
-#include "answer/rational.h"
+#include "answer/value/expression.h"
+#include "answer/value/rational.h"
 #include "dts/answer.h"
 #include "dts/vote.h"
 

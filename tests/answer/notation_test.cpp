@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "answer/number_base.h"
 #include "answer/structure.h"
+#include "answer/value/number_base.h"
 #include "dts/answer.h"
 
 namespace dts {

@@ -5,13 +5,13 @@
 #include <cstddef>
 #include <optional>
 
-#include "answer/choice_letter.h"
-#include "answer/expression.h"
 #include "answer/extract.h"
-#include "answer/phrases.h"
+#include "answer/letter/choice_letter.h"
+#include "answer/notation/phrases.h"
+#include "answer/notation/units.h"
+#include "answer/notation/wide_forms.h"
 #include "answer/reading.h"
-#include "answer/units.h"
-#include "answer/wide_forms.h"
+#include "answer/value/expression.h"
 #include "dts/answer.h"
 #include "eval/grade/livebench.h"
 #include "eval/grade/livebench_text.h"
