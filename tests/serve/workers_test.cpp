@@ -46,7 +46,8 @@ TEST(TokenListReply, SaysTheSameWholeAndInPieces) {
       const auto held = std::make_shared<int>();
       Reading reading({.id = "",
                        .route = "",
-                       .reply = std::make_unique<TokenListReply>(tokens, pieces ? &vocabulary : nullptr, held)});
+                       .reply = std::make_unique<TokenListReply>(tokens, pieces ? &vocabulary : nullptr, held,
+                                                                 TokenListReply::Clock::time_point::max())});
       EXPECT_EQ(held.use_count(), 2);
       const nlohmann::json list = nlohmann::json::parse(reading.whole().body).at("tokens");
       ASSERT_EQ(list.size(), size);
@@ -56,6 +57,15 @@ TEST(TokenListReply, SaysTheSameWholeAndInPieces) {
       }
     }
   }
+}
+
+TEST(TokenListReply, EndsBrokenWhereItsTimeIsOver) {
+  TokenListReply reply(std::vector<Token>(10'000, 1), nullptr, nullptr, TokenListReply::Clock::now());
+  ASSERT_TRUE(reply.streams());
+  const Reply::Piece piece = reply.next();
+  EXPECT_TRUE(piece.data.empty());
+  EXPECT_TRUE(piece.end);
+  EXPECT_TRUE(piece.broken);
 }
 
 }  // namespace
