@@ -374,7 +374,6 @@ TEST(Grade, OfALastLineItsValueCounts) {
                                 {"12", "So we have 12 possible values.", 1, "12"},
                                 {"12", "In total, 12 ways.", 1, "12"},
                                 {"73", "We have 24 + 25 + 24 ordered ways. Hence there are 73 such numbers.", 1, "73"},
-                                {"12", "There are 12 for odd n. Hence there are not 12 of them.", 0, ""},
                                 {"12", "Thus, the smallest such n is 12.\n\nI hope this helps!", 1, "12"},
                                 {"12", "\\framebox{12}", 1, "12"},
                                 {"12", "The maximum is $12$ when $x=3$.", 1, "12"},
@@ -394,6 +393,8 @@ TEST(Grade, OfALastLineItsValueCounts) {
                                 {"12", "We have 12 sets of 3 elements.", 0, "we have 12 sets of 3 elements"},
                                 {"12", "The value is not 12, which is odd.", 0, "the value is not 12, which is odd"},
                                 {"12", "Step 3: 12", 0, "step 3: 12"},
+                                {"12", "There are 12 for odd n. Hence there are not 12 of them.", 0,
+                                 "there are 12 for odd n. hence there are not 12 of them"},
                             });
 }
 
