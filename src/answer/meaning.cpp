@@ -86,7 +86,8 @@ std::string without_steps(std::string_view core) {
   // x^2-1=(x-1)(x+1) holds for every x: it says how else the left side is written.
   if (first == last && !is_named(named) && same_function(named, value)) return std::string(value);
   // Of one step both sides are numbers, else it is an equation: 4*3=12 says 12.
-  if (first == last && (!number_of(named) || !number_of(value))) return std::string(core);
+  const std::string_view plain = drop_units(value);  // of "4*3=12 cm"
+  if (first == last && (!number_of(named) || !number_of(plain))) return std::string(core);
   if (named.find_first_of("([{,") != std::string_view::npos && !is_named(named) && !number_of(named)) {
     return std::string(core);
   }
@@ -96,7 +97,7 @@ std::string without_steps(std::string_view core) {
   for (std::size_t at = is_named(named) ? first + 1 : 0; at < last; ++steps) {
     const std::size_t end = core.find('=', at);
     const std::string_view step = trim(core.substr(at, end - at));
-    if (steps >= kMaxSteps || !(same_number(step, value) || same_function(step, value))) return std::string(core);
+    if (steps >= kMaxSteps || !(same_number(step, plain) || same_function(step, value))) return std::string(core);
     at = end + 1;
   }
   return is_named(named) ? std::string(named) + "=" + std::string(value) : std::string(value);

@@ -14,7 +14,7 @@ std::optional<Rational> value_in_base(std::string_view text) {
   const std::size_t mark = text.find('_');
   if (mark == 0 || mark == std::string_view::npos || mark > kMaxDigits) return std::nullopt;
   std::string_view written_base = text.substr(mark + 1);
-  if (written_base.size() > 2 && written_base.front() == '(' && written_base.back() == ')') {
+  while (written_base.size() > 2 && written_base.front() == '(' && written_base.back() == ')') {
     written_base = written_base.substr(1, written_base.size() - 2);
   }
   if (written_base.empty() || written_base.size() > 2 ||
