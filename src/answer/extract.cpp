@@ -6,12 +6,12 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "answer/notation/other_languages.h"
-#include "answer/notation/units.h"
 #include "answer/notation/wide_forms.h"
-#include "answer/value/expression.h"
+#include "answer/prose.h"
 #include "dts/answer.h"
 #include "text/ascii.h"
 
@@ -22,23 +22,10 @@ using namespace text;
 
 constexpr std::string_view kOpen = "<think>";
 constexpr std::string_view kClose = "</think>";
-constexpr std::string_view kDigits = "0123456789";
 constexpr std::size_t kMaxLine = 1024;                     // bytes: a longer last line is prose
 constexpr std::size_t kMaxOptions = 64;                    // bytes of what stands before a frame's contents
-constexpr std::size_t kMaxRemark = 32;                     // bytes that are looked at for how a remark begins
 constexpr std::size_t kMaxClause = 96;                     // bytes that are looked at for what denies
 constexpr std::size_t kMaxSearch = std::size_t{1} << 16U;  // bytes at the end: an answer is stated there
-
-// Drops `words` at the front, whatever their case, when a word ends there.
-bool drop_words(std::string_view& text, std::string_view words) {
-  if (text.size() < words.size()) return false;
-  for (std::size_t i = 0; i < words.size(); ++i) {
-    if (to_lower(text[i]) != words[i]) return false;
-  }
-  if (text.size() > words.size() && is_letter(text[words.size()])) return false;
-  text = trim(text.substr(words.size()));
-  return true;
-}
 
 void drop_marks(std::string_view& line) {
   while (!line.empty() && std::string_view("#>:").find(line.front()) != std::string_view::npos) {
@@ -55,70 +42,6 @@ std::string without_bold(std::string_view line) {
     at = bold + 2;
   }
   return out;
-}
-
-bool starts_with_word(std::string_view text, std::string_view word) {
-  return text.starts_with(word) && (text.size() == word.size() || !is_letter(text[word.size()]));
-}
-
-// The end of what begins a formula at `at`: $...$, \(...\), \[...\]; `at` when nothing does.
-std::size_t formula_end(std::string_view text, std::size_t at) {
-  struct Pair {
-    std::string_view open, close;
-  };
-  static constexpr std::array<Pair, 4> kPairs = {{{"$$", "$$"}, {"$", "$"}, {"\\(", "\\)"}, {"\\[", "\\]"}}};
-  for (const Pair& pair : kPairs) {
-    if (!text.substr(at).starts_with(pair.open) || (at > 0 && text[at - 1] == '\\')) continue;
-    const std::size_t close = text.find(pair.close, at + pair.open.size());
-    return close == std::string_view::npos ? at : close + pair.close.size();
-  }
-  return at;
-}
-
-// ", as required", " because", " (since", ", not 13": what says more about an answer, and is no part of it.
-bool begins_remark(std::string_view text) {
-  const bool comma = text[0] == ',';
-  if (!comma && !is_space(text[0])) return false;
-  text = trim(text.substr(1, kMaxRemark));
-  const bool bracket = text.starts_with('(');
-  if (bracket) text = trim(text.substr(1));
-  for (const std::string_view word : {"because", "since", "rather than", "instead of"}) {
-    if (starts_with_word(text, word)) return true;
-  }
-  for (const std::string_view word : {"as", "which", "where", "so", "not", "I"}) {
-    if ((comma || bracket) && starts_with_word(text, word)) return true;
-  }
-  return bracket && text.starts_with("i.e.");
-}
-
-// "It is 12, which is even": the sentence without what is said about its value; empty where nothing is, or where more
-// than words are.
-std::string_view without_remark(std::string_view line) {
-  std::size_t begin = std::string_view::npos;
-  for (const std::string_view remark : {", which ", ", as ", " because ", " since "}) {
-    const std::size_t at = line.rfind(remark);
-    if (at != std::string_view::npos && (begin == std::string_view::npos || at > begin)) begin = at;
-  }
-  if (begin == std::string_view::npos || line.find_first_of("0123456789$\\=", begin) != std::string_view::npos)
-    return {};
-  return line.substr(0, begin);
-}
-
-// Up to the point, outside all formulas, after which another sentence begins; and without ", as required".
-std::string_view first_sentence(std::string_view text) {
-  for (std::size_t at = 0; at < text.size();) {
-    if (const std::size_t end = formula_end(text, at); end > at) {
-      at = end;
-      continue;
-    }
-    const std::string_view rest = text.substr(at);
-    const bool stop = (rest[0] == '.' || rest[0] == '!') && rest.size() > 2 && is_space(rest[1]) &&
-                      !is_digit(rest[2]) && !(at > 0 && rest[0] == '!' && is_digit(text[at - 1]));
-    if (stop) return trim(text.substr(0, at));
-    if (at > 0 && begins_remark(rest)) return trim(text.substr(0, at));
-    ++at;
-  }
-  return text;
 }
 
 // "The final answer is: 7" -> "7". For a last line, which is prose more often than not.
@@ -174,178 +97,17 @@ std::string_view last_line(std::string_view text) {
   return trim(text.substr(begin));
 }
 
-// The formula at the end of the text, but for a point: "so we get $42$.". With those before it that only commas, "and"
-// and "or" part from it. Empty when it ends otherwise.
-std::string_view last_formula(std::string_view text) {
-  constexpr std::size_t kMaxFormulas = 4096;  // bytes
-  text = trim(text);
-  while (!text.empty() && (text.back() == '.' || text.back() == '*')) text.remove_suffix(1);
-  // Units in words may follow it.
-  constexpr std::size_t kMaxUnits = 32;  // bytes
-  const std::string_view whole = text;
-  while (!text.empty() && (is_letter(text.back()) || is_space(text.back())) && whole.size() - text.size() < kMaxUnits) {
-    text.remove_suffix(1);
-  }
-  if (text.size() < 3) return {};
-  const std::string_view tail = text.substr(text.size() - std::min(text.size(), kMaxFormulas));
-  std::string_view close = tail.substr(tail.size() - 2);
-  if (close != "$$" && close != "\\)" && close != "\\]") close = tail.substr(tail.size() - 1);
-  const std::string_view open = close == "\\)" ? "\\(" : close == "\\]" ? "\\[" : close;
-  if (close.size() == 1 && close != "$") return {};
-  std::size_t begin = tail.substr(0, tail.size() - close.size()).rfind(open);
-  if (begin == std::string_view::npos || tail.size() - begin > kMaxLine) return {};
-  if (trim(tail.substr(begin + open.size(), tail.size() - begin - open.size() - close.size())).empty()) return {};
-  for (;;) {
-    const std::string_view before = tail.substr(0, begin);
-    const std::size_t end = before.rfind(close);
-    if (end == std::string_view::npos || open != (close == "$" ? "$" : open)) break;
-    const std::string_view between = trim(before.substr(end + close.size()));
-    if (between != "," && between != "and" && between != "or" && between != ", and" && between != ", or") break;
-    const std::size_t next = before.substr(0, end).rfind(open);
-    if (next == std::string_view::npos) break;
-    begin = next;
-  }
-  return whole.substr(whole.size() - (whole.size() - text.size()) - (tail.size() - begin));
-}
-
-// Whether a sentence that goes on with a verb has said something else before it: "The least is 3 and the greatest",
-// "all of them except that which".
-bool says_more(std::string_view before) {
-  const std::size_t mark = before.find_last_of(",;");
-  const std::string_view clause = before.substr(mark == std::string_view::npos ? 0 : mark);
-  const std::size_t also = clause.find(" and ");
-  for (const std::string_view verb : {" is ", " are ", " equals "}) {
-    if (also != std::string_view::npos && clause.substr(0, also).find(verb) != std::string_view::npos) return true;
-  }
-  return clause.find(" except ") != std::string_view::npos;
-}
-
-// "The value of it is 7." -> "7": where only a number follows the verb, and nothing denies it.
-std::string_view value_at_end(std::string_view line) {
-  line = trim(line);
-  for (const std::string_view verb : {" is ", " are ", " equals ", " be ", " get ", " = ", ", i.e. ", ", i.e., ",
-                                      ", that is, ", ", namely ", " ist ", " est ", " es ", " è "}) {
-    const std::size_t at = line.rfind(verb);
-    if (at == std::string_view::npos || is_denied(line.substr(0, at)) || says_more(line.substr(0, at))) continue;
-    if (line.substr(0, at).ends_with(" no") || line.substr(0, at).ends_with(" non")) continue;  // "no es 12"
-    const std::string_view rest = trim(line.substr(at + verb.size()));
-    const std::optional<Value> value = evaluate(normalise_answer(rest));
-    if (value && value->constant) return rest;
-  }
-  return {};
-}
-
-// "There are $12$ such sets" -> "$12$": where no other number is in the sentence.
-std::string_view value_that_is_there(std::string_view line) {
-  bool led = false;
-  for (const std::string_view word : {"so", "thus", "hence", "therefore"}) {
-    if (drop_words(line, word)) break;
-  }
-  if (line.starts_with(',')) line = trim(line.substr(1));
-  for (const std::string_view words : {"there are", "there is", "there exist", "there exists", "we have", "we get",
-                                       "we obtain", "in total", "this gives"}) {
-    if (!led) led = drop_words(line, words);
-  }
-  if (line.starts_with(',') || line.starts_with(':')) line = trim(line.substr(1));
-  if (!led) {                                   // "Alice has 30 marbles"
-    std::size_t verb = std::string_view::npos;  // past it
-    std::size_t before = 0;                     // the end of what stands before it
-    for (const std::string_view word :
-         {" has ", " have ", " needs ", " need ", " contains ", " earns ", " sells ", " takes ", " costs "}) {
-      const std::size_t at = line.rfind(word);
-      if (at != std::string_view::npos && (verb == std::string_view::npos || at + word.size() > verb)) {
-        verb = at + word.size();
-        before = at;
-      }
+// "That's the full solution.", "This completes the proof.": said of what stands before it.
+bool closes(std::string_view line) {
+  for (const std::string_view words :
+       {"that's the", "that is the", "this is the", "this completes", "that completes"}) {
+    if (!drop_words(line, words)) continue;
+    if (line.find_first_of("0123456789$\\=:") != std::string_view::npos) return false;
+    for (const std::string_view what : {"solution", "answer", "form", "result", "proof", "argument"}) {
+      if (line.find(what) != std::string_view::npos) return true;
     }
-    if (verb == std::string_view::npos || is_denied(line.substr(0, before))) return {};
-    if (line.substr(0, verb).find_first_of("0123456789$\\") != std::string_view::npos) return {};
-    for (const std::string_view condition : {"if ", "If ", " if ", "When ", "Suppose", "Assume", "Since ", "Let "}) {
-      if (line.substr(0, verb).find(condition) != std::string_view::npos) return {};
-    }
-    line = trim(line.substr(verb));
   }
-  for (const std::string_view words : {"exactly", "precisely", "a total of", "only"}) drop_words(line, words);
-  std::size_t end = formula_end(line, 0);
-  if (end == 0) end = std::min(line.find(' '), line.size());
-  const std::string_view value = line.substr(0, end);
-  const std::optional<Value> number = evaluate(normalise_answer(value));
-  if (!number || !number->constant || line.find_first_of("0123456789$\\", end) != std::string_view::npos) return {};
-  for (const std::string_view another : {"more", "fewer", "less", "other", "others", "additional", "times"}) {
-    if (starts_with_word(trim(line.substr(end)), another)) return {};
-  }
-  // "12 or more", "5 million": no plain count.
-  const std::string_view next = trim(line.substr(end));
-  return changes_meaning(lower_case(next.substr(0, next.find(' ')))) ? std::string_view{} : value;
-}
-
-// "final answer.": to the end of the sentence.
-bool names_answer(std::string_view rest) {
-  for (const std::string_view word : {"final", "correct", "right", "required", "desired"}) drop_words(rest, word);
-  return drop_words(rest, "answer") && (rest.empty() || rest == "." || rest == "!");
-}
-
-// "12 is the answer." -> "12", "k = 12 is the answer." -> "k = 12"
-std::string_view value_that_answers(std::string_view line) {
-  for (const std::string_view word : {"so", "thus", "hence", "therefore"}) {
-    if (drop_words(line, word)) break;
-  }
-  if (line.starts_with(',')) line = trim(line.substr(1));
-  const std::size_t end = line.find(" is the ");
-  if (end == std::string_view::npos) return {};
-  const std::string_view value = line.substr(0, end);
-  std::string_view rest = line.substr(end + 8);
-  if (!names_answer(rest)) return {};
-  const std::size_t equals = value.find('=');
-  const bool named = equals != std::string_view::npos && is_word(trim(value.substr(0, equals)));
-  const std::optional<Value> number = evaluate(normalise_answer(named ? value.substr(equals + 1) : value));
-  return number && number->constant ? value : std::string_view{};
-}
-
-// "It lasts `12` minutes, which is the answer." -> "12": where no other number is in the sentence.
-std::string_view value_that_was_the_answer(std::string_view line) {
-  constexpr std::string_view kReference = ", which is the ";
-  const std::size_t end = line.rfind(kReference);
-  if (end == std::string_view::npos || !names_answer(line.substr(end + kReference.size()))) return {};
-  const std::string_view said = line.substr(0, end);
-  const std::size_t begin = said.find_first_of(kDigits);
-  const std::size_t last = said.find_last_of(kDigits);
-  if (begin == std::string_view::npos || is_denied(said.substr(0, begin))) return {};
-  // Nothing but a number: no bound, no part of a formula.
-  const std::string_view value = said.substr(begin, last + 1 - begin);
-  const std::string_view next = trim(said.substr(last + 1));
-  for (const std::string_view bound :
-       {" not ", "n't ", "cannot", "never", "least", "most", "than", "about", "approximately"}) {
-    if (said.substr(0, begin).find(bound) != std::string_view::npos) return {};
-  }
-  const bool plain = value.find_first_not_of("0123456789.,") == std::string_view::npos &&
-                     said.find_first_of("\\$=^_/") == std::string_view::npos &&
-                     (begin == 0 || !is_letter(said[begin - 1])) &&
-                     !changes_meaning(lower_case(next.substr(0, next.find(' '))));
-  return plain ? value : std::string_view{};
-}
-
-// "Result: 12" -> "12": words, a colon and a number.
-std::string_view labelled_value(std::string_view line) {
-  constexpr std::size_t kLongest = 32;  // bytes before the colon
-  const std::size_t colon = line.find(':');
-  if (colon == std::string_view::npos || colon == 0 || colon > kLongest) return {};
-  const std::string_view label = line.substr(0, colon);
-  if (!std::all_of(label.begin(), label.end(), [](char c) { return is_letter(c) || c == ' '; })) return {};
-  const std::string_view value = trim(line.substr(colon + 1));
-  const std::optional<Value> number = evaluate(normalise_answer(value));
-  return number && number->constant ? value : std::string_view{};
-}
-
-// "The least is $12$ when $x=3$" -> "The least is $12$"; empty where there is no such condition.
-std::string_view without_condition(std::string_view line) {
-  std::size_t begin = std::string_view::npos;
-  for (const std::string_view word : {" when ", " attained ", " achieved ", " reached ", " occurring "}) {
-    begin = std::min(begin, line.find(word));
-  }
-  if (begin == std::string_view::npos) return {};
-  line = trim(line.substr(0, begin));
-  return line.ends_with(',') ? trim(line.substr(0, line.size() - 1)) : line;
+  return line == "QED" || line == "Done." || line == "\u220e" || line == "\u25a0";
 }
 
 // Without the last lines that only take leave: "I hope this helps!"
@@ -358,28 +120,10 @@ std::string_view without_farewell(std::string_view text) {
                                          "feel free to", "please let me know"}) {
       farewell = farewell || drop_words(last, words);
     }
-    if (!farewell || whole.empty()) break;
+    if (!(farewell || closes(whole)) || whole.empty()) break;
     text = trim(text.substr(0, static_cast<std::size_t>(whole.data() - text.data())));
   }
   return text;
-}
-
-// "We have 24+25+24 ways. Hence there are 73 of them": the last sentence of a line of several; empty where there is
-// one.
-std::string_view last_sentence(std::string_view line) {
-  std::string_view last;
-  for (std::size_t at = 0; at < line.size();) {
-    if (const std::size_t end = formula_end(line, at); end > at) {
-      at = end;
-      continue;
-    }
-    const std::string_view rest = line.substr(at);
-    const bool begins = rest.size() > 2 && (rest[0] == '.' || rest[0] == '!' || rest[0] == ';') && is_space(rest[1]) &&
-                        is_letter(rest[2]);
-    if (begins) last = trim(rest.substr(1));
-    ++at;
-  }
-  return last;
 }
 
 // Without a last sentence in brackets: "There are 55. (Checked for 1, 4 and 10.)"
@@ -390,26 +134,6 @@ std::string_view without_note(std::string_view text) {
   const std::size_t note = line.rfind(". (");
   if (note == std::string_view::npos || line.find(')', note) + 1 != line.size()) return text;
   return text.substr(0, text.size() - line.size() + note + 1);
-}
-
-// The value of a whole sentence that was stated: "The value of $m+n$ is 33" -> "33". The text as it is when it is the
-// answer itself, or a sentence that ends otherwise.
-std::string value_of_sentence(std::string_view stated) {
-  std::string_view line = trim(stated);
-  const std::size_t space = line.find(' ');
-  const bool prose =
-      space != std::string_view::npos && is_word(line.substr(0, space)) && space > 1 && !is_digit(line.front());
-  if (!prose || starts_with_word(line, "not")) return std::string(stated);
-  if (const std::string_view value = value_that_is_there(line); !value.empty()) return std::string(value);
-  if (const std::string_view value = value_at_end(line); !value.empty()) return std::string(value);
-  for (const std::string_view verb : {" is ", " are ", " equals "}) {
-    const std::size_t at = line.rfind(verb);
-    if (at == std::string_view::npos || is_denied(line.substr(0, at)) || says_more(line.substr(0, at))) continue;
-    const std::string_view rest = trim(line.substr(at + verb.size()));
-    const std::string_view formula = last_formula(rest);
-    if (!formula.empty() && formula.data() == rest.data()) return std::string(rest);
-  }
-  return std::string(stated);
 }
 
 // `": 104}` -> "104": what follows the name of a member of JSON.
@@ -465,6 +189,63 @@ LastLine stated_abroad(std::string_view text) {
   const std::string line = without_bold(rest);
   const std::string_view value = value_abroad(first_sentence(trim(line)));
   return {std::string(value), !value.empty()};
+}
+
+// "x=2" of "- $x = 2$": an item of a list that says what a letter is. Empty when the line is none.
+std::string_view listed_equation(std::string_view line) {
+  if (!line.starts_with("- ") && !line.starts_with("* ") && !line.starts_with("\u2022 ")) return {};
+  line = trim(line.substr(line.find(' ')));
+  if (formula_end(line, 0) == line.size() && line.starts_with('$') && line.size() > 2) {
+    line = trim(line.substr(1, line.size() - 2));
+  }
+  const std::size_t equals = line.find('=');
+  const bool said = equals != std::string_view::npos && trim(line.substr(0, equals)).size() == 1 &&
+                    is_letter(line.front()) && says_number(line.substr(equals + 1));
+  return said ? line : std::string_view{};
+}
+
+// "- x = 2\n- y = 3" at the end -> "x = 2, y = 3": each letter once. Empty where there are not several.
+std::string listed_equations(std::string_view text) {
+  constexpr int kMost = 8;
+  std::string all;
+  std::string letters;
+  for (int i = 0; i < kMost; ++i) {
+    const std::string_view line = last_line(text);
+    const std::string plain = without_bold(line);
+    const std::string_view equation = listed_equation(plain);
+    if (equation.empty() || letters.find(equation.front()) != std::string::npos) break;
+    letters += equation.front();
+    all.insert(0, std::string(equation) + (all.empty() ? "" : ", "));
+    text = trim(text.substr(0, static_cast<std::size_t>(line.data() - text.data())));
+  }
+  return letters.size() > 1 ? all : std::string();
+}
+
+// The one part of the line that is bold; empty when there is none, or several.
+std::string_view only_bold(std::string_view line) {
+  constexpr std::size_t kLongest = 64;  // bytes
+  const std::size_t open = line.find("**");
+  if (open == std::string_view::npos) return {};
+  const std::size_t close = line.find("**", open + 2);
+  if (close == std::string_view::npos || line.find("**", close + 2) != std::string_view::npos) return {};
+  const std::string_view bold = trim(line.substr(open + 2, close - open - 2));
+  return bold.size() <= kLongest && !bold.ends_with(':') ? bold : std::string_view{};
+}
+
+// "**11/36**", a line of its own before all that explains it.
+std::string_view answer_at_front(std::string_view text) {
+  const std::size_t end = text.find('\n');
+  if (end == std::string_view::npos) return {};
+  const std::string_view first = trim(text.substr(0, end));
+  if (first.size() < 5 || !first.starts_with("**") || !first.ends_with("**")) return {};
+  const std::string_view answer = only_bold(first);
+  if (!says_number(answer)) return {};
+  std::string_view last = last_line(text);
+  for (const std::string_view words :
+       {"this", "that", "because", "since", "note", "check", "here", "explanation", "reason", "it follows"}) {
+    if (drop_words(last, words)) return answer;
+  }
+  return {};
 }
 
 }  // namespace
@@ -588,24 +369,11 @@ LastLine last_line_answer(std::string_view written) {
   if (last.is_stated && !last.text.empty()) return {value_of_sentence(last.text), true};
   if (LastLine stated = last_stated(text); stated.is_stated) return stated;
   if (LastLine stated = stated_abroad(text); stated.is_stated) return stated;
-  // "The least is $12$ when $x=3$": not what is said of when.
-  const std::string_view unconditional = without_condition(line);
-  if (const std::string value = value_of_sentence(unconditional); !unconditional.empty() && value != unconditional) {
-    return {value, last.is_stated};
-  }
-  for (const std::string_view said : {text, without_remark(line), last_sentence(line)}) {
-    if (said.empty()) continue;
-    const std::string_view sentence = said == text ? std::string_view(line) : said;
-    std::string_view value = value_that_answers(sentence);
-    if (value.empty()) value = value_that_was_the_answer(sentence);
-    if (value.empty()) value = last_formula(said);
-    if (value.empty()) value = value_at_end(sentence);
-    if (value.empty()) value = value_that_is_there(sentence);
-    if (value.empty()) value = labelled_value(sentence);
-    if (value.empty()) continue;
-    last.text = value;
-    break;
-  }
+  if (std::string list = listed_equations(text); !list.empty()) return {std::move(list), false};
+  if (const std::string_view first = answer_at_front(text); !first.empty()) return {std::string(first), false};
+  std::string value = value_of_last_line(text, line);
+  if (value.empty()) value = only_bold(last_line(text));
+  if (!value.empty()) last.text = std::move(value);
   return last;
 }
 

@@ -380,7 +380,7 @@ TEST(Grade, OfALastLineItsValueCounts) {
                                 {"12", "The minimal value is 12, attained at x = 3.", 1, "12"},
                                 {"12", "Ans. 12", 1, "12"},
                                 {"12", "So $12$ is the answer.", 1, "12"},
-                                {"12", "So it takes 12 days.", 1, "12"},
+                                {"12", "So it takes 12 days.", 1, "12\\text{ days}"},
                                 {"12", "Therefore, Alice has 12 marbles.", 1, "12"},
                                 {"3", "The maximum is $12$ when $x=3$.", 0, "12"},
                                 {"12", "\\bbox[border:1px solid]{12}", 1, "12"},
