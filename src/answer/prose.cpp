@@ -18,8 +18,8 @@ namespace {
 using namespace text;
 
 constexpr std::string_view kDigits = "0123456789";
-constexpr std::size_t kMaxLine = 1024;   // bytes: a longer last line is prose
-constexpr std::size_t kMaxRemark = 32;   // bytes that are looked at for how a remark begins
+constexpr std::size_t kMaxLine = 1024;  // bytes: a longer last line is prose
+constexpr std::size_t kMaxRemark = 32;  // bytes that are looked at for how a remark begins
 
 // ", as required", " because", " (since", ", not 13": what says more about an answer, and is no part of it.
 bool begins_remark(std::string_view text) {
@@ -37,8 +37,8 @@ bool begins_remark(std::string_view text) {
   return bracket && text.starts_with("i.e.");
 }
 
-// "It is 12, which is even", "It is 12, since 3 * 4 = 12": the sentence without what is said about its value; empty where
-// nothing is, or where that may be another value.
+// "It is 12, which is even", "It is 12, since 3 * 4 = 12": the sentence without what is said about its value; empty
+// where nothing is, or where that may be another value.
 std::string_view without_remark(std::string_view line) {
   std::size_t begin = std::string_view::npos;
   for (const std::string_view remark : {", which ", ", as ", ", because ", ", since ", " because ", " since "}) {
@@ -115,10 +115,10 @@ std::string_view value_at_end(std::string_view line) {
   for (const std::string_view nothing_else : {" only", " alone"}) {
     if (line.ends_with(nothing_else)) line = trim(line.substr(0, line.size() - nothing_else.size()));
   }
-  for (const std::string_view verb :
-       {" is ", " are ", " equals ", " be ", " get ", " = ", ", i.e. ", ", i.e., ", ", that is, ", ", namely ",
-        " go with ", " simplifies to ", " reduces to ", " comes to ", " amounts to ", " at ", " ist ", " est ", " es ",
-        " è "}) {
+  for (const std::string_view verb : {" is ",      " are ",           " equals ",     " be ",        " get ",
+                                      " = ",       ", i.e. ",         ", i.e., ",     ", that is, ", ", namely ",
+                                      " go with ", " simplifies to ", " reduces to ", " comes to ",  " amounts to ",
+                                      " at ",      " ist ",           " est ",        " es ",        " è "}) {
     const std::size_t at = line.rfind(verb);
     if (at == std::string_view::npos || is_denied(line.substr(0, at)) || says_more(line.substr(0, at))) continue;
     if (line.substr(0, at).ends_with(" no") || line.substr(0, at).ends_with(" non")) continue;  // "no es 12"
@@ -146,8 +146,8 @@ std::string_view solutions_in(std::string_view line) {
   return {};
 }
 
-// The end of "75 cents" or "twenty one" in a line, of which the first word ends at `end`: with the unit or the other half
-// of the number that follows it.
+// The end of "75 cents" or "twenty one" in a line, of which the first word ends at `end`: with the unit or the other
+// half of the number that follows it.
 std::size_t with_unit(std::string_view line, std::size_t end) {
   const std::size_t next = std::min(line.find_first_not_of(' ', end), line.size());
   std::size_t next_end = next;
@@ -173,8 +173,8 @@ std::string_view value_that_is_there(std::string_view line) {
   if (!led) {                                   // "Alice has 30 marbles"
     std::size_t verb = std::string_view::npos;  // past it
     std::size_t before = 0;                     // the end of what stands before it
-    for (const std::string_view word :
-         {" has ", " have ", " needs ", " need ", " contains ", " earns ", " sells ", " takes ", " costs ", " holds ", " weighs ", " lasts "}) {
+    for (const std::string_view word : {" has ", " have ", " needs ", " need ", " contains ", " earns ", " sells ",
+                                        " takes ", " costs ", " holds ", " weighs ", " lasts "}) {
       const std::size_t at = line.rfind(word);
       if (at != std::string_view::npos && (verb == std::string_view::npos || at + word.size() > verb)) {
         verb = at + word.size();

@@ -61,8 +61,8 @@ TEST(Prose, AWordThatAnswers) {
 }
 
 TEST(Prose, EquationsInAList) {
-  expect_answers({{"The solution:\n- $x = 2$\n- $y = 3$", "x=2, y=3"},
-                  {"We find\n* **a = 1**\n* **b = 4**", "a=1, b=4"}});
+  expect_answers(
+      {{"The solution:\n- $x = 2$\n- $y = 3$", "x=2, y=3"}, {"We find\n* **a = 1**\n* **b = 4**", "a=1, b=4"}});
   // A letter twice is two steps, or two roots: no tuple.
   expect_none({{"Then\n- x = 2\n- x = 3", "(2,3)"}});
 }
@@ -83,12 +83,12 @@ TEST(Prose, LinesThatOnlyCloseAreNoAnswer) {
 }
 
 TEST(Prose, DigitsOfOtherScripts) {
-  expect_answers({{"\u0661\u0662", "12"},              // Arabic
-                  {"\u06F3\u06F4", "34"},              // Persian
-                  {"\u0967\u0968\u0964", "12"},        // Devanagari, and the danda that ends a sentence
-                  {"\u09E8\u09E9", "23"},              // Bengali
-                  {"\u0E51\u0E50", "10"},              // Thai
-                  {"\u0661\u066B\u0665", "1.5"}});     // with its decimal point
+  expect_answers({{"\u0661\u0662", "12"},           // Arabic
+                  {"\u06F3\u06F4", "34"},           // Persian
+                  {"\u0967\u0968\u0964", "12"},     // Devanagari, and the danda that ends a sentence
+                  {"\u09E8\u09E9", "23"},           // Bengali
+                  {"\u0E51\u0E50", "10"},           // Thai
+                  {"\u0661\u066B\u0665", "1.5"}});  // with its decimal point
 }
 
 }  // namespace
