@@ -345,11 +345,14 @@ Reading read_with_cases(std::string_view answer, std::uint32_t both_cases) {
     }
     std::string next = canonical_values(
         peel(rewrite_numbers(plain_modulus(join_thousands(tighten(fold(plain.text, both_cases))))), reading));
-    if (next == text) break;
+    if (next == text) {
+      reading.core = std::move(text);
+      return reading;
+    }
     text = std::move(next);
   }
-  reading.core = std::move(text);
-  return reading;
+  // What never settles is left as it was written: so read again it is the same.
+  return {fold(answer, both_cases), {}, {}, false};
 }
 
 }  // namespace

@@ -54,6 +54,21 @@ TEST(Notation, BracesAroundAMarkHoldNothing) {
   expect_different({{"3/4", R"({-}\frac{3}{4})"}, {R"(\{\})", "0"}});
 }
 
+TEST(Notation, BracesThatOnlyHoldTogether) {
+  expect_same({{"x^2", R"({x}^{2})"},
+               {"e^{2x}", R"({e}^{2x})"},
+               {"(x-1)^2", R"({\left( x-1 \right)}^{2})"},
+               {"x^2+y^2=4", R"({{x}^{2}}+{{y}^{2}}=4)"},
+               {"3*2^5", R"(3{2}^{5})"},
+               {R"(\{0,1\}^n)", R"(\{0, 1\}^{n})"}});
+  expect_different({{"32^5", R"(3{2}^{5})"}, {R"(x-1^2)", R"({\left( x-1 \right)}^{2})"}, {R"(\{x\}+1)", "x+1"}});
+}
+
+TEST(Notation, FractionsOfRaisedAndLoweredDigits) {
+  expect_same({{"3/56", R"(^{3}/_{56})"}, {"3/56", R"({}^{3}/_{56})"}, {"3/4", "\u00b3\u2044\u2084"}});
+  expect_different({{"2 3/56", R"(2^{3}/_{56})"}, {"56/3", R"(^{3}/_{56})"}});
+}
+
 TEST(Notation, RepeatingDecimalsBetweenTwoDots) {
   expect_same({{R"(0.\overline{36})", R"(0.\dot{3}\dot{6})"}, {R"(0.1\overline{234})", R"(0.1\dot{2}3\dot{4})"}});
   expect_different({{R"(0.3\overline{6})", R"(0.\dot{3}\dot{6})"}, {R"(0.\overline{36})", R"(0.3\dot{6})"}});
@@ -350,6 +365,34 @@ TEST(Notation, HostileScriptsAndBracesStayCheap) {
     const std::string normal = normalise_answer(text);
     EXPECT_TRUE(equivalent(text, text));
     EXPECT_LE(normal.size(), 16 * text.size());
+  }
+}
+
+// Deeper than anything is read, with and without an end.
+TEST(Notation, WhateverIsNestedIsReadToItsEnd) {
+  struct Nest {
+    std::string_view open;
+    std::string_view close;
+  };
+  for (const Nest& nest : std::vector<Nest>{{R"(1{\frac{)", "}{2}}"},
+                                            {R"(1{\frac)", "}"},
+                                            {"{", "}^2"},
+                                            {"{x^", "}+1"},
+                                            {R"({1 \over )", "}"},
+                                            {R"(\sqrt[3]{)", "}"},
+                                            {R"(\text{)", "}"},
+                                            {R"(\color{red}{)", "}"},
+                                            {"x^{", "}"},
+                                            {"^{1}/_{", "}"},
+                                            {R"(\begin{pmatrix})", R"(\end{pmatrix})"}}) {
+    for (const int depth : {31, 32, 33, 60, 400}) {
+      std::string text;
+      for (int i = 0; i < depth; ++i) text += nest.open;
+      text += "1";
+      EXPECT_TRUE(equivalent(text, text));
+      for (int i = 0; i < depth; ++i) text += nest.close;
+      EXPECT_TRUE(equivalent(text, text)) << nest.open << ' ' << depth;
+    }
   }
 }
 

@@ -45,7 +45,7 @@ class LatexReader {
     if (c == '\\') {
       read_command(depth);
     } else if (c == '^' || c == '_') {
-      if (!read_combination(depth)) read_script(depth);
+      if (!read_combination(depth) && !read_slanted_fraction()) read_script(depth);
     } else if (c == '$') {
       ++at_;
     } else if (c == '&' && environments_ > 0) {
@@ -63,8 +63,11 @@ class LatexReader {
       return;
     } else if (starts("{}") && after_value()) {
       at_ += 2;
-    } else if (c == '{' && begins_mixed_fraction()) {
+    } else if (c == '{' && depth < kMaxDepth && begins_mixed_fraction()) {
       read_argument(depth);
+    } else if (c == '{' && depth < kMaxDepth && begins_group()) {
+      if (!out_.empty() && is_digit(out_.back()) && is_digit(text_[at_ + 1])) out_ += '*';
+      read_operand(depth);
     } else if (c == '!' && is_factorial_of_equation()) {
       out_ += "! ";  // "!=" is another sign
       ++at_;
@@ -113,6 +116,27 @@ class LatexReader {
            (rest.starts_with("\\frac") || rest.starts_with("\\dfrac") || rest.starts_with("\\tfrac"));
   }
 
+  // The braces of {x}^{2}, and the outer ones of {{x}^{2}}+1, which only hold together. Not those of {1,2} and of
+  // {x}+{y}, which may be a set and fractional parts.
+  bool begins_group() const {
+    constexpr std::size_t kMaxGroup = 256;  // bytes
+    const std::string_view group = text_.substr(at_, kMaxGroup);
+    std::size_t end = 0;
+    for (int open = 0; end < group.size(); ++end) {
+      if (group[end] == '{') ++open;
+      if (group[end] == '}' && --open == 0) break;
+    }
+    if (end >= group.size() || trim(group.substr(1, end - 1)).empty()) return false;
+    if (group.substr(0, end).find_first_of(",;|:=<>") != std::string_view::npos) return false;
+    const std::string_view rest = trim(text_.substr(at_ + end + 1));
+    const std::string_view before = trim(out_);
+    constexpr std::string_view kBeside = "+-*/=";
+    if (rest.starts_with('^') || rest.starts_with('_')) return true;
+    if (group.substr(0, end).find_first_of("^_") == std::string_view::npos) return false;
+    return (!rest.empty() && kBeside.find(rest.front()) != std::string_view::npos) ||
+           (!before.empty() && kBeside.find(before.back()) != std::string_view::npos);
+  }
+
   // The ! of 5!=120 and n! = 6, not that of x!=6.
   bool is_factorial_of_equation() const {
     if (!after_value()) return false;
@@ -145,6 +169,35 @@ class LatexReader {
     at_ = end + 2;
     read_argument(depth);
     out_ += ')';
+    return true;
+  }
+
+  // ^{3}/_{56}, and ^3/_{56}: a fraction whose halves are hung on nothing.
+  bool read_slanted_fraction() {
+    if (text_[at_] != '^' || (!out_.empty() && std::string_view(" =(-+").find(out_.back()) == std::string_view::npos)) {
+      return false;
+    }
+    std::size_t end = at_;
+    const auto read_half = [&](char script) {
+      if (text_.substr(end, 1) != std::string_view(&script, 1)) return std::string_view{};
+      ++end;
+      const bool braces = text_.substr(end, 1) == "{";
+      if (braces) ++end;
+      const std::size_t begin = end;
+      while (end < text_.size() && is_digit(text_[end])) ++end;
+      const std::string_view digits = text_.substr(begin, end - begin);
+      if (braces && text_.substr(end++, 1) != "}") return std::string_view{};
+      return digits;
+    };
+    const std::string_view above = read_half('^');
+    if (above.empty() || text_.substr(std::min(end, text_.size()), 1) != "/") return false;
+    ++end;
+    const std::string_view below = read_half('_');
+    if (below.empty()) return false;
+    out_ += above;
+    out_ += '/';
+    out_ += below;
+    at_ = end;
     return true;
   }
 
