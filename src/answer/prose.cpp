@@ -158,42 +158,79 @@ std::size_t with_unit(std::string_view line, std::size_t end) {
   return unit || says_number(line.substr(0, next_end)) ? next_end : end;
 }
 
-// "There are $12$ such sets" -> "$12$": where no other number is in the sentence.
-std::string_view value_that_is_there(std::string_view line) {
-  bool led = false;
-  for (const std::string_view word : {"so", "thus", "hence", "therefore"}) {
-    if (drop_words(line, word)) break;
+// Words that a conclusion begins with, and the comma behind them. Whether one of them says that all is counted.
+bool drop_connectives(std::string_view& line) {
+  bool total = false;
+  const auto drop = [&](std::string_view word) {
+    if (!drop_words(line, word)) return false;
+    if (line.starts_with(',') || line.starts_with(':')) line = trim(line.substr(1));
+    return true;
+  };
+  for (const std::string_view word : {"so", "thus", "hence", "therefore", "consequently", "as a result"}) drop(word);
+  for (const std::string_view word : {"altogether", "in total", "in all"}) total = drop(word) || total;
+  return total;
+}
+
+// Before what is had, got or given away.
+constexpr std::array<std::string_view, 50> kHaving = {
+    " has ",          " have ",      " needs ",    " need ",     " needed ",   " contains ", " contain ",
+    " earns ",        " earn ",      " earned ",   " sells ",    " sell ",     " sold ",     " takes ",
+    " take ",         " took ",      " costs ",    " cost ",     " holds ",    " weighs ",   " lasts ",
+    " leaves ",       " makes ",     " made ",     " spends ",   " spent ",    " pays ",     " paid ",
+    " saves ",        " saved ",     " buys ",     " bought ",   " eats ",     " ate ",      " walks ",
+    " walked ",       " drives ",    " drove ",    " runs ",     " ran ",      " travels ",  " traveled ",
+    " collects ",     " collected ", " receives ", " received ", " produces ", " produced ", " results in ",
+    " arrives after "};
+
+// "Alice has 30 marbles" -> "30 marbles": what follows the verb of a sentence without other numbers, denial or
+// condition. Empty where there is none.
+std::string_view after_verb(std::string_view line) {
+  std::size_t verb = std::string_view::npos;  // past it
+  std::size_t before = 0;                     // the end of what stands before it
+  for (const std::string_view word : kHaving) {
+    const std::size_t at = line.rfind(word);
+    if (at != std::string_view::npos && (verb == std::string_view::npos || at + word.size() > verb)) {
+      verb = at + word.size();
+      before = at;
+    }
   }
-  if (line.starts_with(',')) line = trim(line.substr(1));
-  for (const std::string_view words : {"there are", "there is", "there exist", "there exists", "we have", "we get",
-                                       "we obtain", "in total", "this gives"}) {
+  if (verb == std::string_view::npos || is_denied(line.substr(0, before))) return {};
+  if (line.substr(0, verb).find_first_of("0123456789$\\") != std::string_view::npos) return {};
+  for (const std::string_view condition : {"if ", "If ", " if ", "When ", "Suppose", "Assume", "Since ", "Let "}) {
+    if (line.substr(0, verb).find(condition) != std::string_view::npos) return {};
+  }
+  line = trim(line.substr(verb));
+  for (const std::string_view whom : {"them", "him", "her", "us", "it"}) {
+    if (drop_words(line, whom)) break;
+  }
+  return line;
+}
+
+std::string_view without_exactly(std::string_view line) {
+  for (const std::string_view words : {"exactly", "precisely", "a total of", "only"}) drop_words(line, words);
+  return line;
+}
+
+// The end of the formula or word that the line begins with.
+std::size_t first_item_end(std::string_view line) {
+  const std::size_t end = formula_end(line, 0);
+  return end > 0 ? end : std::min(line.find(' '), line.size());
+}
+
+// "There are $12$ such sets" -> "$12$", "In total, she has 12" -> "12": where no other number is in the sentence.
+std::string_view value_that_is_there(std::string_view line) {
+  const bool total = drop_connectives(line);
+  bool led = false;
+  for (const std::string_view words :
+       {"there are", "there is", "there exist", "there exists", "we have", "we get", "we obtain", "this gives"}) {
     if (!led) led = drop_words(line, words);
   }
   if (line.starts_with(',') || line.starts_with(':')) line = trim(line.substr(1));
-  if (!led) {                                   // "Alice has 30 marbles"
-    std::size_t verb = std::string_view::npos;  // past it
-    std::size_t before = 0;                     // the end of what stands before it
-    for (const std::string_view word : {" has ", " have ", " needs ", " need ", " contains ", " earns ", " sells ",
-                                        " takes ", " costs ", " holds ", " weighs ", " lasts "}) {
-      const std::size_t at = line.rfind(word);
-      if (at != std::string_view::npos && (verb == std::string_view::npos || at + word.size() > verb)) {
-        verb = at + word.size();
-        before = at;
-      }
-    }
-    if (verb == std::string_view::npos || is_denied(line.substr(0, before))) return {};
-    if (line.substr(0, verb).find_first_of("0123456789$\\") != std::string_view::npos) return {};
-    for (const std::string_view condition : {"if ", "If ", " if ", "When ", "Suppose", "Assume", "Since ", "Let "}) {
-      if (line.substr(0, verb).find(condition) != std::string_view::npos) return {};
-    }
-    line = trim(line.substr(verb));
-    for (const std::string_view whom : {"them", "him", "her", "us", "it"}) {
-      if (drop_words(line, whom)) break;
-    }
-  }
-  for (const std::string_view words : {"exactly", "precisely", "a total of", "only"}) drop_words(line, words);
-  std::size_t end = formula_end(line, 0);
-  if (end == 0) end = std::min(line.find(' '), line.size());
+  line = without_exactly(line);
+  if (!led && !(total && says_number(line.substr(0, first_item_end(line))))) line = without_exactly(after_verb(line));
+  while (line.ends_with('.')) line.remove_suffix(1);
+  if (line.empty()) return {};
+  std::size_t end = first_item_end(line);
   if (!says_number(line.substr(0, end))) return {};
   end = with_unit(line, end);
   const std::string_view value = line.substr(0, end);

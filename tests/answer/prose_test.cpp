@@ -53,6 +53,19 @@ TEST(Prose, CountsWithUnitsAndInWords) {
   expect_none({{"Tom has 3 more marbles.", "3"}, {"If Tom has 3 marbles", "3"}});
 }
 
+TEST(Prose, CountsInConclusions) {
+  expect_answers({{"In total, she has 12 apples.", "12"},
+                  {"So, in total, Mary sold 12 tickets.", "12"},
+                  {"Altogether 12 apples.", "12"},
+                  {"So Jim spent a total of 12 dollars on fruit.", "12"},
+                  {"Thus she earned $12.", "12"},
+                  {"As a result, the train arrives after 12 hours.", "12"}});
+  expect_none({{"So she did not buy 12 of them.", "12"},
+               {"In total, we look at 12 cases.", "12"},
+               {"If she sold 12 tickets, it fits.", "12"},
+               {"Mary sold 12 or more tickets.", "12"}});
+}
+
 TEST(Prose, AWordThatAnswers) {
   expect_answers({{"Hence the function is odd.", "odd"},
                   {"It must be an ellipse (not a circle).", "ellipse"},
