@@ -1,5 +1,5 @@
-// libFuzzer: any two texts as answers. What must hold of each alone and of both, and a letter that simple-evals' own
-// expression finds is the one we find.
+// libFuzzer: any two texts as answers, beside each other and, many times, one around the other. What must hold of each
+// alone and of both, and a letter that simple-evals' own expression finds is the one we find.
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -26,6 +26,31 @@ void check_letter(const std::string& text) {
   require(dts::choice_letter(text) == letter);
 }
 
+void check_text(const std::string& text) {
+  const std::string normal = dts::normalise_answer(text);
+  require(dts::normalise_answer(normal) == normal);
+  require(dts::equivalent(text, text));
+  for (const bool opens : {false, true}) {
+    const dts::SplitText split = dts::split_thinking(text, opens);
+    require(split.thinking.size() + split.answer.size() <= text.size());
+    const std::string answer = dts::extract_answer(text, opens);
+    require(dts::normalise_answer(answer) == answer);
+  }
+  const char letter = dts::choice_letter(text, 4);
+  require(letter == '\0' || (letter >= 'A' && letter <= 'D'));
+  check_letter(text);
+}
+
+// `open` and `close` around each other, deeper than anything is read.
+std::string nested(const std::string& open, const std::string& close) {
+  constexpr int kDepth = 40;
+  std::string text;
+  for (int i = 0; i < kDepth; ++i) text += open;
+  text += '1';
+  for (int i = 0; i < kDepth; ++i) text += close;
+  return text;
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -33,18 +58,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::size_t cut = all.find('\0');
   const std::string a(all.substr(0, cut));
   const std::string b(cut == std::string_view::npos ? std::string_view() : all.substr(cut + 1));
-  const std::string normal = dts::normalise_answer(a);
-  require(dts::normalise_answer(normal) == normal);
-  require(dts::equivalent(a, a));
+  check_text(a);
   require(dts::equivalent(a, b) == dts::equivalent(b, a));
-  for (const bool opens : {false, true}) {
-    const dts::SplitText split = dts::split_thinking(a, opens);
-    require(split.thinking.size() + split.answer.size() <= a.size());
-    const std::string answer = dts::extract_answer(a, opens);
-    require(dts::normalise_answer(answer) == answer);
-  }
-  const char letter = dts::choice_letter(a, 4);
-  require(letter == '\0' || (letter >= 'A' && letter <= 'D'));
-  check_letter(a);
+  constexpr std::size_t kShort = 24;  // bytes: longer ones make texts that are too long to be answers
+  if (!a.empty() && a.size() <= kShort && b.size() <= kShort) check_text(nested(a, b));
   return 0;
 }

@@ -20,6 +20,9 @@ for fuzzer in "$build"/bin/*_fuzz; do
     serve_*) corpus=(fuzz/corpus/serve) ;;
   esac
   [ -d "${corpus[0]}" ] || corpus=()
+  words=(fuzz/dictionaries/"$name".dict)
+  [ "$name" != grade ] || words=(fuzz/dictionaries/answer.dict)
+  [ -f "${words[0]}" ] || words=()
   runs=$inputs
   # Its unfinished requests each wait for a deadline of the server's.
   [ "$name" != serve_http ] || runs=$(((inputs + 19) / 20))
@@ -28,7 +31,7 @@ for fuzzer in "$build"/bin/*_fuzz; do
   log=$build/$name.log
   # 10 s an input and 2 GiB are far more than any of ours takes.
   if "$fuzzer" -runs="$runs" -timeout=10 -rss_limit_mb=2048 -seed="${FUZZ_SEED:-1}" -max_len=16384 -artifact_prefix="$findings/$name-" \
-    "$new" "${corpus[@]}" >"$log" 2>&1; then
+    "${words[@]/#/-dict=}" "$new" "${corpus[@]}" >"$log" 2>&1; then
     echo "fuzz: $name: $(grep -o 'Done [0-9]* runs in [0-9]* second' "$log" | tail -1)s"
   else
     tail -40 "$log"
