@@ -95,8 +95,8 @@ class ByteSum {
 
 template <int kMostCode, Bytes kBytes>
 HWY_INLINE void ByteSum<kMostCode, kBytes>::add(int /*g*/, ByteVec codes, const std::int8_t* four_bytes) {
-  // By name: this version of Highway compiles the set without the one instruction that it is wanted for. Into a variable
-  // of its own: GCC stores a member after each such instruction, which halves the speed.
+  // By name: this version of Highway compiles the set without the one instruction that it is wanted for. Into a
+  // variable of its own: GCC stores a member after each such instruction, which halves the speed.
   auto sum = sum_.raw;
   asm("vpdpbusd %2%{1to16%}, %1, %0"
       : "+v"(sum)
@@ -139,6 +139,12 @@ class ByteSum<kMostCode, Bytes::kVnni> {
   IntVec sum_;
 };
 
+// The sum as it is now. GCC would add up whole numbers in another order and keep the summands, in memory, until then.
+HWY_INLINE __m256i in_order(__m256i sum) {
+  asm("" : "+x"(sum));
+  return sum;
+}
+
 // Pairs of products are added up in 16 bits for as many groups as are sure to fit: every second instruction is saved.
 template <int kMostCode>
 class ByteSum<kMostCode, Bytes::kAlways> {
@@ -147,10 +153,10 @@ class ByteSum<kMostCode, Bytes::kAlways> {
   HWY_INLINE void begin(std::int32_t with) { with_ = with; }
   HWY_INLINE void add(int g, ByteVec codes, const std::int8_t* four_bytes) {
     const __m256i products = _mm256_maddubs_epi16(codes.raw, four_of_all(four_bytes).raw);
-    pairs_ = g % kTogether == 0 ? products : _mm256_add_epi16(pairs_, products);
+    pairs_ = g % kTogether == 0 ? products : in_order(_mm256_add_epi16(pairs_, products));
     if (g % kTogether < kTogether - 1) return;
     const __m256i four = _mm256_madd_epi16(pairs_, _mm256_set1_epi16(1));
-    sum_ = g < kTogether ? four : _mm256_add_epi32(sum_, four);
+    sum_ = g < kTogether ? four : in_order(_mm256_add_epi32(sum_, four));
   }
   // What it began with comes last: that is one register less while it adds.
   HWY_INLINE IntVec sum() const { return IntVec{_mm256_add_epi32(sum_, _mm256_set1_epi32(with_))}; }
@@ -173,7 +179,7 @@ class ByteSum<255, Bytes::kAlways> {
   HWY_INLINE void add(int /*g*/, ByteVec codes, const std::int8_t* four_bytes) {
     const __m256i bytes = _mm256_sign_epi8(four_of_all(four_bytes).raw, codes.raw);
     const __m256i pairs = _mm256_maddubs_epi16(_mm256_abs_epi8(codes.raw), bytes);
-    sum_.raw = _mm256_add_epi32(sum_.raw, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1)));
+    sum_.raw = in_order(_mm256_add_epi32(sum_.raw, _mm256_madd_epi16(pairs, _mm256_set1_epi16(1))));
   }
   HWY_INLINE IntVec sum() const { return sum_; }
 
