@@ -117,8 +117,32 @@ std::string with_sets_joined(std::string core) {
   return joined + "}";
 }
 
-// "pi/4+npi, n\in \Z", "x^2 for all real x": which numbers the letter stands for is understood.
+// "(x, y)\in{(1, 2), (2, 1)}" as the set.
+std::string without_membership(std::string core) {
+  constexpr std::string_view kIn = "\\in{";
+  const std::size_t at = core.find(kIn);
+  if (at == std::string::npos || !core.starts_with('(') || !is_symbols(std::string_view(core).substr(0, at)))
+    return core;
+  return core.substr(at + kIn.size() - 1);
+}
+
+// "|ab|=5": a length is the name of the two points, with bars or without.
+std::string without_bars(std::string core) {
+  if (core.size() > 5 && core[0] == '|' && is_letter(core[1]) && is_letter(core[2]) && core.compare(3, 2, "|=") == 0) {
+    core.erase(3, 1).erase(0, 1);
+  }
+  return core;
+}
+
+// "pi/4+npi, n\in \Z", "x^2 for all real x", and "\R, x!=3", which was x\in\R: which numbers the letter stands for is
+// understood.
 std::string without_domain(std::string core) {
+  if (core.starts_with("\\R")) {
+    const std::string_view rest = trim(std::string_view(core).substr(2));
+    const bool relation =
+        rest.find_first_of("<>") != std::string_view::npos || rest.find("!=") != std::string_view::npos;
+    if (relation && (rest[0] == ',' || rest[0] == ':' || rest[0] == '|')) return std::string(trim(rest.substr(1)));
+  }
   for (const std::string_view all : {" for all ", " for any ", " for every ", " where "}) {
     const std::size_t at = core.find(all);
     if (at == std::string::npos || at == 0) continue;
@@ -223,7 +247,8 @@ Reading meaning_of(std::string_view answer) {
   Reading reading = read_answer(answer);
   if (reading.core.size() > kMaxBytes) return reading;
   reading.core = with_usual_brackets(plain_phrase(reading.core));
-  reading.core = without_drawn_brackets(without_domain(with_sets_joined(reading.core)));
+  reading.core =
+      without_drawn_brackets(without_domain(with_sets_joined(without_membership(without_bars(reading.core)))));
   reading.core = with_factor_inside(without_transposing(reading.core));
   if (std::string last = without_steps(reading.core); last != reading.core) {
     Reading again = read_answer(last);

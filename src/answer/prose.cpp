@@ -221,8 +221,8 @@ std::size_t first_item_end(std::string_view line) {
 std::string_view value_that_is_there(std::string_view line) {
   const bool total = drop_connectives(line);
   bool led = false;
-  for (const std::string_view words :
-       {"there are", "there is", "there exist", "there exists", "we have", "we get", "we obtain", "this gives"}) {
+  for (const std::string_view words : {"there are", "there is", "there exist", "there exists", "we have", "we get",
+                                       "we obtain", "i get", "i obtain", "this gives"}) {
     if (!led) led = drop_words(line, words);
   }
   if (line.starts_with(',') || line.starts_with(':')) line = trim(line.substr(1));

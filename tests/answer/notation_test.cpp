@@ -64,6 +64,20 @@ TEST(Notation, BracesThatOnlyHoldTogether) {
   expect_different({{"32^5", R"(3{2}^{5})"}, {R"(x-1^2)", R"({\left( x-1 \right)}^{2})"}, {R"(\{x\}+1)", "x+1"}});
 }
 
+TEST(Notation, DomainsMembersAndLengths) {
+  expect_same({{"[-2,7]", R"(x\in\mathbb{R}, -2\le x\le 7)"},
+               {R"(x\ne 3)", R"(x \in \mathbb{R}, x \neq 3)"},
+               {"[-2,7]", R"(x\in\mathbb{R}: -2\le x\le 7)"},
+               {"(1,2),(2,1)", R"((x,y)\in\{(1,2),(2,1)\})"},
+               {"AB=5", "|AB|=5"},
+               {"52_8", "52_{(8)}"}});
+  expect_different({{"[-2,7]", R"(x\in\mathbb{R})"},
+                    {R"(\mathbb{R})", R"(x\in\mathbb{R}, x\ne 3)"},
+                    {"(1,2)", R"((x,y)\in\{(1,2),(2,1)\})"},
+                    {"AC=5", "|AB|=5"},
+                    {"52_8", "52_{(7)}"}});
+}
+
 TEST(Notation, FractionsOfRaisedAndLoweredDigits) {
   expect_same({{"3/56", R"(^{3}/_{56})"}, {"3/56", R"({}^{3}/_{56})"}, {"3/4", "\u00b3\u2044\u2084"}});
   expect_different({{"2 3/56", R"(2^{3}/_{56})"}, {"56/3", R"(^{3}/_{56})"}});

@@ -57,6 +57,7 @@ TEST(Prose, CountsInConclusions) {
   expect_answers({{"In total, she has 12 apples.", "12"},
                   {"So, in total, Mary sold 12 tickets.", "12"},
                   {"Altogether 12 apples.", "12"},
+                  {"I get 12 as the final answer.", "12"},
                   {"So Jim spent a total of 12 dollars on fruit.", "12"},
                   {"Thus she earned $12.", "12"},
                   {"As a result, the train arrives after 12 hours.", "12"}});

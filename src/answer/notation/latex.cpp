@@ -717,7 +717,11 @@ class LatexReader {
     if (at_ == text_.size() || (text_[at_] != '{' && text_[at_] != '\\' && !starts(kDegreeSign))) return;
     read_operand(depth);
     // An exponent that only said "degrees" goes with its ^.
-    const std::string argument(trim(std::string_view(out_).substr(begin + 1)));
+    std::string argument(trim(std::string_view(out_).substr(begin + 1)));
+    if (argument.starts_with("((") && argument.ends_with("))") && is_number(argument.substr(2, argument.size() - 4))) {
+      argument = argument.substr(2, argument.size() - 4);  // 52_{(8)}
+      out_.replace(begin + 1, std::string::npos, argument);
+    }
     const bool after_digit = begin > 0 && (is_digit(out_[begin - 1]) || out_[begin - 1] == ')');
     const bool raised_o = argument == "o" && after_digit && script == '^';  // 60^{\text{o}}
     const bool degrees = argument == std::string{'(', kDegreeMark, ')'} || argument == "(\\circ )" || raised_o;
