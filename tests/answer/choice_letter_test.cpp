@@ -647,5 +647,17 @@ TEST(ChoiceLetter, HostileWordsInLinearTime) {
   }
 }
 
+TEST(ChoiceLetter, ExceptionsAbbreviationsAndAgreement) {
+  for (const std::string_view text : {"Out of all options, C is closest to our result.", "the closest is 6, which is C",
+                                      "Our calculation agrees with C.", "The calculation is consistent with C."}) {
+    EXPECT_EQ(choice_letter(text), 'C') << text;
+  }
+  for (const std::string_view text : {"Everything except C is right.", "All options except for C are correct.",
+                                      "We consider carbon (C) atoms.", "Our calculation is not consistent with C."}) {
+    EXPECT_EQ(choice_letter(text), '\0') << text;
+  }
+  EXPECT_EQ(choice_letter("The best choice (C) follows."), 'C');
+}
+
 }  // namespace
 }  // namespace dts

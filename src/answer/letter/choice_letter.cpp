@@ -71,8 +71,8 @@ class LetterFinder {
           if (listed) break;
           if (const char letter = bracketed_letter(rest); letter != '\0') {
             const std::string_view after = rest.substr(3);
-            const bool passed_over =
-                is_rejected(before) || is_blamed(after) || is_listed(before) || goes_on_listing(after, last_);
+            const bool passed_over = is_abbreviation(letter, before, after) || is_rejected(before) ||
+                                     is_blamed(after) || is_listed(before) || goes_on_listing(after, last_);
             if (!passed_over) bracketed.take(letter, at, begins_item(before, rest));
           }
           break;
@@ -238,7 +238,7 @@ class LetterFinder {
   // "B is correct", "(B) is the right one", "B is the only option that ...", "A is not the answer; B is."
   char praised_letter(std::string_view text, std::string_view before) const {
     if (text.size() < 4 || !(text[0] >= 'A' && text[0] <= last_) || !stands_free(text.substr(1))) return '\0';
-    for (const std::string_view exception : {"all but", "all except", "everything but", "every option but"}) {
+    for (const std::string_view exception : {"except", "except for", "all but", "everything but", "every option but"}) {
       if (ends_with_word(without_marks_at_end(before), exception)) return '\0';
     }
     const std::string_view after = without_aside(without_closing(text.substr(1)));

@@ -68,6 +68,22 @@ bool is_name_of_thing(std::string_view before) {
   return std::any_of(kThings.begin(), kThings.end(), [&](std::string_view one) { return ends_with_word(before, one); });
 }
 
+bool is_abbreviation(char letter, std::string_view before, std::string_view after) {
+  // What is said of an option begins so: "choice (C) fits".
+  constexpr std::array<std::string_view, 9> kSaid = {"choice", "correct",     "candidate",  "claim", "choose",
+                                                     "answer", "alternative", "definitely", "be"};
+  before = trim(before.substr(before.size() - std::min<std::size_t>(before.size(), kMaxDressing)));
+  std::size_t begin = before.size();
+  while (begin > 0 && is_letter(before[begin - 1])) --begin;
+  const std::string_view word = before.substr(begin);
+  if (word.size() < 3 || to_lower(word.front()) != to_lower(letter)) return false;
+  if (std::any_of(kSaid.begin(), kSaid.end(), [&](std::string_view one) { return starts_with_word(word, one); })) {
+    return false;
+  }
+  return after.size() > 1 && after[0] == ' ' && is_letter(after[1]) && after[1] == to_lower(after[1]) &&
+         !starts_with_word(after.substr(1), "is");
+}
+
 bool is_joined(std::string_view before, char last) { return !joint_at_end(before, last).empty(); }
 
 bool is_one_of_several(std::string_view before, std::string_view after, char last) {

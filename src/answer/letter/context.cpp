@@ -20,7 +20,11 @@ constexpr std::array<std::string_view, 16> kAdverbs = {
     "therefore", "clearly",    "thus",      "indeed",   "hence",     "also", "most likely", "likely",
     "probably",  "definitely", "obviously", "actually", "certainly", "then", "in fact",     "simply"};
 // How a letter that is right is judged, after "is" ...
-constexpr std::array<std::string_view, 41> kPraise = {"the true",
+constexpr std::array<std::string_view, 45> kPraise = {"closest to our",
+                                                      "closest to my",
+                                                      "closest to the calculated",
+                                                      "closest to the computed",
+                                                      "the true",
                                                       "the valid",
                                                       "the appropriate",
                                                       "the proper",

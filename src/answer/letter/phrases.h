@@ -47,11 +47,11 @@ inline constexpr std::array<std::string_view, 38> kSelections = {
 inline constexpr std::array<std::string_view, 9> kLabels = {"letter", "solution",   "response",   "verdict", "final",
                                                             "tl;dr",  "correction", "conclusion", "tldr"};
 // What says so only at the very end: elsewhere it speaks of parts of the question as well.
-inline constexpr std::array<std::string_view, 24> kEndings = {
-    "which means",    "this means",       "listed under", "listed as",   "labelled", "labeled",
-    "corresponds to", "corresponding to", "the one in",   "points to",   "leaving",  "given in",
-    "given by",       "shown in",         "described in", "depicted in", "leaves",   "probably",
-    "likely",         "most likely",      "supports",     "favors",      "favours",  "options"};
+inline constexpr std::array<std::string_view, 28> kEndings = {
+    "which is",  "agrees with", "agree with",  "consistent with", "which means",      "this means",  "listed under",
+    "listed as", "labelled",    "labeled",     "corresponds to",  "corresponding to", "the one in",  "points to",
+    "leaving",   "given in",    "given by",    "shown in",        "described in",     "depicted in", "leaves",
+    "probably",  "likely",      "most likely", "supports",        "favors",           "favours",     "options"};
 inline constexpr std::array<std::string_view, 13> kArrows = {
     "\u27a1\ufe0f", "\u27a1", "\U0001f449", "\u25b6", "\u2192",       "\u21d2",      "\u27f9",
     "=>",           "==>",    "->",         "-->",    "\\Rightarrow", "\\rightarrow"};
