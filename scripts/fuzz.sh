@@ -21,7 +21,10 @@ for fuzzer in "$build"/bin/*_fuzz; do
   esac
   [ -d "${corpus[0]}" ] || corpus=()
   words=(fuzz/dictionaries/"$name".dict)
-  [ "$name" != grade ] || words=(fuzz/dictionaries/answer.dict)
+  case $name in
+    grade) words=(fuzz/dictionaries/answer.dict) ;;
+    serve_http) words=(fuzz/dictionaries/serve_request.dict) ;;
+  esac
   [ -f "${words[0]}" ] || words=()
   runs=$inputs
   # Its unfinished requests each wait for a deadline of the server's.
