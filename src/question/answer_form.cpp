@@ -193,7 +193,7 @@ bool same_text(std::string_view a, std::string_view b) {
   if (x.all.size() < kFewWords || y.all.size() < kFewWords) return x.all == y.all && !x.all.empty();
   std::vector<std::string> shared;
   std::set_intersection(x.all.begin(), x.all.end(), y.all.begin(), y.all.end(), std::back_inserter(shared));
-  return 5 * 2 * shared.size() >= 4 * (x.all.size() + y.all.size());
+  return 5 * shared.size() >= 2 * (x.all.size() + y.all.size());  // four fifths of their words
 }
 
 }  // namespace dts
