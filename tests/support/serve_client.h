@@ -9,6 +9,7 @@
 
 #include <cerrno>
 #include <cstdint>
+#include <cstring>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -29,9 +30,9 @@ class RawClient {
     address.sin_family = AF_INET;
     address.sin_port = htons(port);
     address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    if (connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
-      throw std::runtime_error("cannot connect");
-    }
+    const bool connected = connect(fd_, reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 ||
+                           (errno == EINTR && goes_on_connecting());
+    if (!connected) throw std::runtime_error(std::string("cannot connect: ") + std::strerror(errno));
   }
   ~RawClient() { close(); }
   RawClient(const RawClient&) = delete;
@@ -41,6 +42,7 @@ class RawClient {
   bool send(std::string_view bytes) {
     while (!bytes.empty()) {
       const ssize_t n = ::send(fd_, bytes.data(), bytes.size(), MSG_NOSIGNAL);
+      if (n < 0 && errno == EINTR) continue;
       if (n <= 0) return false;
       bytes.remove_prefix(static_cast<std::size_t>(n));
     }
@@ -59,14 +61,11 @@ class RawClient {
 
   // Appends what has come to the buffer; false at the end of the connection.
   bool receive() {
-    pollfd ready{fd_, POLLIN, 0};
-    int n_ready = 0;
-    // A signal, as a fuzzer's clock sends them, is no silence.
-    do n_ready = poll(&ready, 1, 30'000);
-    while (n_ready < 0 && errno == EINTR);
-    if (n_ready <= 0) throw std::runtime_error("the server says nothing");
+    if (!wait_for(POLLIN)) throw std::runtime_error("the server says nothing");
     char bytes[16384];
-    const ssize_t n = recv(fd_, bytes, sizeof bytes, 0);
+    ssize_t n = 0;
+    do n = recv(fd_, bytes, sizeof bytes, 0);
+    while (n < 0 && errno == EINTR);
     if (n <= 0) return false;
     buffer_.append(bytes, static_cast<std::size_t>(n));
     return true;
@@ -108,6 +107,24 @@ class RawClient {
   }
 
  private:
+  // A signal, as a fuzzer's clock sends them, is no silence.
+  bool wait_for(short events) const {
+    pollfd ready{fd_, events, 0};
+    int n_ready = 0;
+    do n_ready = poll(&ready, 1, 30'000);
+    while (n_ready < 0 && errno == EINTR);
+    return n_ready > 0;
+  }
+
+  // After a signal: the connection is still being made.
+  bool goes_on_connecting() const {
+    int error = 0;
+    socklen_t size = sizeof error;
+    if (!wait_for(POLLOUT) || getsockopt(fd_, SOL_SOCKET, SO_ERROR, &error, &size) != 0) return false;
+    errno = error;
+    return error == 0;
+  }
+
   std::string take(std::size_t n) {
     while (buffer_.size() < n && receive()) {
     }
