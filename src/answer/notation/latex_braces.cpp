@@ -11,6 +11,20 @@ namespace dts::latex {
 
 using namespace text;
 
+namespace {
+
+// Where the brace that `group` begins with is closed; its size where it is not.
+std::size_t closing_brace(std::string_view group) {
+  int open = 0;
+  for (std::size_t at = 0; at < group.size(); ++at) {
+    if (group[at] == '{') ++open;
+    if (group[at] == '}' && --open == 0) return at;
+  }
+  return group.size();
+}
+
+}  // namespace
+
 bool LatexReader::read_mark_in_braces() {
   constexpr std::size_t kLongest = 16;  // bytes
   const std::size_t end = text_.substr(at_, kLongest).find('}');
@@ -43,11 +57,7 @@ bool LatexReader::begins_mixed_fraction() const {
 bool LatexReader::begins_group() const {
   constexpr std::size_t kMaxGroup = 256;  // bytes
   const std::string_view group = text_.substr(at_, kMaxGroup);
-  std::size_t end = 0;
-  for (int open = 0; end < group.size(); ++end) {
-    if (group[end] == '{') ++open;
-    if (group[end] == '}' && --open == 0) break;
-  }
+  const std::size_t end = closing_brace(group);
   if (end >= group.size() || trim(group.substr(1, end - 1)).empty()) return false;
   if (group.substr(0, end).find_first_of(",;|:=<>") != std::string_view::npos) return false;
   const std::string_view rest = trim(text_.substr(at_ + end + 1));
@@ -63,11 +73,7 @@ bool LatexReader::read_infix(std::string_view command, int depth) {
   constexpr std::size_t kMaxGroup = 128;  // bytes
   const std::string_view group = text_.substr(at_, kMaxGroup);
   const std::size_t at = group.find(command);
-  std::size_t end = 0;
-  for (int open = 0; end < group.size(); ++end) {
-    if (group[end] == '{') ++open;
-    if (group[end] == '}' && --open == 0) break;
-  }
+  const std::size_t end = closing_brace(group);
   if (at == std::string_view::npos || end == group.size() || end < at) return false;
   if (is_letter(group[at + command.size()])) return false;  // \overline
   if (group.substr(1, at).find('{') != std::string_view::npos) return false;
